@@ -14,7 +14,7 @@ type RoutingProfile struct {
 	routing.Profile
 	Vendor      string
 	Controllers []string // of the classes of its Gateways; nil: it is about a mesh alone
-	Mesh        string   // the name of the mesh whose Services it is about as well; "": of none
+	Mesh        []string // labels or annotations of namespaces whose Services it is about as well
 
 	ownControllers bool // they stand in the profile; else they are the vendor's
 	meshOnly       bool
@@ -51,7 +51,7 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 		out.Profile.Regex.HeaderTied = routing.TiedUnknown
 		p := &out.Profile
 		r.Object(e, map[string]form.Field{
-			"name": r.Text(&p.Name), "source": r.Text(&p.Source), "mesh": r.Text(&out.Mesh),
+			"name": r.Text(&p.Name), "source": r.Text(&p.Source), "mesh": r.Texts(&out.Mesh),
 			"controllers": r.Texts(&out.Controllers), "meshOnly": r.Flag(&out.meshOnly),
 			"hosts": choose(r, &p.Hosts, routing.FallThrough, routing.Shadow, routing.Join, routing.ByScore,
 				routing.ByRoute),
@@ -62,7 +62,7 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 				routing.PathLength, routing.Method, routing.Service, routing.Call, routing.Headers, routing.Query,
 				routing.Age, routing.Name, routing.Rule, routing.Namespace, routing.Labels, routing.WildcardHostLast,
 				routing.LongestHost, routing.PathText, routing.MatchedLength, routing.HeadersAndMethod,
-				routing.ExactHeaders, routing.ExactQuery, routing.Kind, routing.Weight, routing.Score),
+				routing.ExactHeaders, routing.ExactQuery, routing.Kind, routing.Score),
 			"prefixLength": choose(r, &p.PrefixLength, routing.AsWritten, routing.Trimmed),
 			"grpcAny":      choose(r, &p.GRPCAny, routing.GRPCRoot, routing.GRPCLast),
 			"grpcBare":     choose(r, &p.GRPCBare, routing.GRPCRoot, routing.GRPCLast),
@@ -86,14 +86,15 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 			"filters":            choose(r, &p.Filters, routing.FiltersFixed, routing.FiltersInOrder),
 			"rewrite":            r.replacementField(&p.Rewrite),
 			"redirect":           r.replacementField(&p.Redirect),
+			"weightAnnotation":   r.Text(&p.WeightAnnotation),
 			"redirectPort":       choose(r, &p.RedirectPort, routing.StandardPorts, routing.Never80Or443),
 			"refusesSharedHosts": r.Flag(&p.RefusesSharedHosts),
 		})
 		if p.Name == "" || p.Source == "" {
 			r.Fail(e, "a profile of routing needs \"name\" and \"source\": where it stands how the data plane routes")
 		}
-		if out.meshOnly && out.Mesh == "" {
-			r.Fail(e, "\"meshOnly\" needs the name of the \"mesh\"")
+		if out.meshOnly && out.Mesh == nil {
+			r.Fail(e, "\"meshOnly\" needs \"mesh\": the labels or annotations of namespaces that are in the mesh")
 		}
 		out.ownControllers = out.Controllers != nil
 		r.routing = append(r.routing, out)

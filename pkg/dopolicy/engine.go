@@ -51,6 +51,7 @@ type Engine struct {
 	plugins     []plugin.Plugin
 	catalog     *descriptor.Catalog
 	normalizers []request.Normalizer
+	profiles    request.Profiles
 	judges      view.Judges
 	admission   *schema.Admission
 	workloads   bool
@@ -85,7 +86,8 @@ func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Opti
 		}
 	}
 	return &Engine{plugins: vendors, catalog: catalog, normalizers: plugin.Normalizers(vendors, catalog),
-		judges: judges, admission: schema.NewAdmission(schemas), workloads: o.Workloads}, nil
+		profiles: plugin.RoutingProfiles(catalog),
+		judges:   judges, admission: schema.NewAdmission(schemas), workloads: o.Workloads}, nil
 }
 
 // Catalog is what the engine knows about policy kinds.
@@ -118,7 +120,7 @@ func (e *Engine) resolveSnapshot(read *model.Snapshot) *resolve.Resolution {
 	}
 	graph := build.Graph(in, e.catalog.Settings(), links...)
 	idle := make(chan []model.Problem, 1)
-	go func() { idle <- request.Lint(graph, e.catalog.Settings()) }()
+	go func() { idle <- request.Lint(graph, e.catalog.Settings(), e.profiles) }()
 	resolution := policies.Attach(graph)
 	for _, p := range <-idle {
 		if !resolve.IsAboutVariable(p) {
@@ -146,7 +148,7 @@ func (e *Engine) findTreatments(read *model.Snapshot) map[model.GroupKind]schema
 // newMatcher finds what becomes of requests as the vendors' data planes read them, beside what may
 // take them unread.
 func (e *Engine) newMatcher(r *resolve.Resolution) *request.Matcher {
-	m := request.NewMatcher(r.Graph, r.Settings).NormalizeWith(r, e.normalizers)
+	m := request.NewMatcher(r.Graph, r.Settings).NormalizeWith(r, e.normalizers).RouteWith(e.profiles)
 	m.SetUnreadInputs(unread.Inputs(r))
 	return m
 }

@@ -72,6 +72,7 @@ const (
 	UnsetHasNoEffect      Code = "UnsetHasNoEffect"
 	OrderUncertain        Code = "OrderUncertain"
 	OrderSensitive        Code = "OrderSensitive"
+	ImplementationsDiffer Code = "ImplementationsDiffer"
 	ForeignReference      Code = "ForeignReference"
 	ProfileChosen         Code = "ProfileChosen"
 	Inferred              Code = "Inferred"

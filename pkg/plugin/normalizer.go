@@ -3,7 +3,6 @@ package plugin
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
@@ -28,7 +27,7 @@ func Normalizers(plugins []Plugin, c *descriptor.Catalog) []request.Normalizer {
 	var out []request.Normalizer
 	for _, q := range c.RequestNormalizations() {
 		out = append(out, func(r *resolve.Resolution, listener topology.NodeID) (normalize.Rules, bool) {
-			if !isOfVendor(r, listener, &q) {
+			if !hasImplementation(r.Graph, listener, q.Vendor, q.Controllers) {
 				return normalize.Rules{}, false
 			}
 			how := maps.Clone(q.Aspects)
@@ -37,30 +36,6 @@ func Normalizers(plugins []Plugin, c *descriptor.Catalog) []request.Normalizer {
 			}
 			return newTidying(how), true
 		})
-	}
-	return out
-}
-
-// isOfVendor reports whether a listener, or a Gateway, is of the vendor: the input says so, or its
-// class has one of the vendor's controllers.
-func isOfVendor(r *resolve.Resolution, listener topology.NodeID, q *descriptor.RequestNormalization) bool {
-	if whose := r.Graph.ImplementationName(listener); whose != "" {
-		return whose == q.Vendor
-	}
-	for _, id := range append(nodesAbove(r, listener), listener) {
-		if n := r.Node(id); n.Role == topology.GatewayClass && n.Object != nil &&
-			slices.Contains(q.Controllers, n.Object.Text("spec", "controllerName")) {
-			return true
-		}
-	}
-	return false
-}
-
-// nodesAbove returns the nodes that a listener is below.
-func nodesAbove(r *resolve.Resolution, id topology.NodeID) []topology.NodeID {
-	var out []topology.NodeID
-	for _, up := range r.Graph.Parents(topology.Traffic, id) {
-		out = append(append(out, up), nodesAbove(r, up)...)
 	}
 	return out
 }

@@ -2,11 +2,12 @@ package request
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // Entry is where HTTP requests come to a Gateway: a port, with TLS or without.
@@ -45,6 +46,7 @@ type Test struct {
 	Name   string // of a header, in lower case, or of a query parameter
 	Form   Form
 	Value  string // of a Prefix without the slash at its end, which does not count
+	Text   string // of an Expression: as it is configured
 }
 
 // Competitor is one match of a rule that competes for the requests to a host.
@@ -58,14 +60,18 @@ type Competitor struct {
 	matchIndex   int // of the match in its rule
 	candidate    *candidate
 	listener     topology.NodeID // the listener
-	rank         rank
+	settings     *matchSettings
 }
 
 // Compare tells which of two competitors comes first by what their specs say: less than 0 if c
 // does. Where it is 0, the age and the name of the routes decide, and their decision depends on all
 // that are equal.
 func (c *Competitor) Compare(o *Competitor) int {
-	return cmp.Or(cmp.Compare(c.listenerRank, o.listenerRank), slices.Compare(o.rank[:], c.rank[:]))
+	if c.listenerRank != o.listenerRank {
+		return cmp.Compare(c.listenerRank, o.listenerRank)
+	}
+	order, _ := c.settings.compare(c.candidate, o.candidate)
+	return order
 }
 
 // Competition tells which rules compete for requests, where a Matcher answers one request.
@@ -208,40 +214,35 @@ func (e Entry) NewRequest(host string, protocol Protocol) Request {
 // Competitors returns the matches that compete for the requests of a protocol, HTTP or GRPC, to a
 // host, the best first. GRPC has none where only HTTPRoutes decide.
 func (m Competition) Competitors(e Entry, w Destination, host string, protocol Protocol) []Competitor {
-	r, s := e.NewRequest(host, protocol), readMatchSettings(m.settings)
-	open, _ := m.listenersOnPort(&r, e.Gateway, w.Listener)
-	places := filterByHost(open, r.wantedName())
-	if len(places) > 0 && !s.sharedListeners {
-		places = m.chooseListener(&r, places)
-	}
+	r, s := e.NewRequest(host, protocol), m.settingsAt(e.Gateway)
 	var out []Competitor
-	calls := slices.ContainsFunc(places,
-		func(p entryListener) bool { return m.findIndex(p.id)["GRPCRoute"].hasHost(host) })
-	for i, p := range places {
+	for i, table := range m.findTables(&r, e.Gateway, w.Listener, s) {
 		kinds := []string{"HTTPRoute"}
+		calls := slices.ContainsFunc(table,
+			func(p entryListener) bool { return m.findIndex(p.id)["GRPCRoute"].hasHost(host) })
 		switch {
-		case p.facts.Protocol == "TLS" && protocol == GRPC:
+		case table[0].facts.Protocol == "TLS" && protocol == GRPC:
 			continue
-		case p.facts.Protocol == "TLS":
+		case table[0].facts.Protocol == "TLS":
 			kinds = []string{"TLSRoute", "TCPRoute"}
-		case protocol == GRPC && !calls:
+		case s.Kinds == routing.KindsTogether:
+			if protocol == GRPC {
+				return nil // they are HTTP requests to the rules
+			}
+			kinds = []string{"HTTPRoute", "GRPCRoute"}
+		case protocol == GRPC && !m.haveCalls(&r, e.Gateway, w.Listener, s):
 			return nil
-		case protocol == GRPC && m.findIndex(p.id)["GRPCRoute"].hasHost(host):
+		case protocol == GRPC && calls:
 			kinds = []string{"GRPCRoute"}
 		}
 		for _, kind := range kinds {
-			eachHostname(chooseText(kind == "TCPRoute", "", host), func(name string) {
-				if b := m.findIndex(p.id)[kind][name]; b != nil {
-					all := b.listCandidates()
-					for j := range all {
-						c := &all[j]
-						out = append(out, Competitor{Rule: c.rule, Tests: c.match.toTests(),
-							AttachmentUnknown: c.openReason != "", ExpressionUnknown: s.isUncertain(c.match),
-							listenerRank: i, matchIndex: c.matchIndex, candidate: c, listener: p.id,
-							rank: s.rankCandidate(c)})
+			for _, p := range table {
+				eachHostname(chooseText(kind == "TCPRoute", "", host), func(name string) {
+					if b := m.findIndex(p.id)[kind][name]; b != nil {
+						out = m.addCompetitors(out, b.listCandidates(), s, i)
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Competitor) int {
@@ -250,56 +251,135 @@ func (m Competition) Competitors(e Entry, w Destination, host string, protocol P
 	return out
 }
 
-// toTests returns what a match asks for, that of the path first.
-func (m *match) toTests() []Test {
-	if m == nil {
-		return nil
-	}
-	var out []Test
-	add := func(of Aspect, v valueMatch) {
-		if v.form != anything {
-			how := Exact
-			if v.form == expression {
-				how = Expression
-			}
-			out = append(out, Test{of, v.name, how, v.value})
+// findTables returns the tables that may answer the requests to a host, the first with a rule for a
+// request does.
+func (m Competition) findTables(r *Request, gateway topology.NodeID, listener string, s *matchSettings) []routeTable {
+	open, _ := m.listenersOnPort(r, gateway, listener)
+	fitting := filterByHost(open, r.wantedName())
+	var out []routeTable
+	if s.sharedListeners {
+		for i := range fitting {
+			out = append(out, fitting[i:i+1])
 		}
+		return out
 	}
-	switch {
-	case m.grpc:
-		add(AspectService, m.service)
-		add(AspectCall, m.call)
-	case m.path.form == prefix:
-		if s := trimSlash(m.path.value); s != "" {
-			out = append(out, Test{Aspect: AspectPath, Form: Prefix, Value: s})
-		}
-	default:
-		add(AspectPath, valueMatch{form: m.path.form, value: m.path.value})
-	}
-	if m.method != "" && !m.grpc {
-		out = append(out, Test{Aspect: AspectMethod, Value: m.method})
-	}
-	for _, h := range m.headers {
-		add(AspectHeader, h)
-	}
-	for _, q := range m.query {
-		add(AspectQuery, q)
+	if table := m.findTable(r, gateway, listener, fitting, s); len(open) > 0 && len(table) > 0 {
+		out = append(out, table)
 	}
 	return out
 }
 
-// IsUnanchored reports whether expressions may match a part of a text.
-func (m Competition) IsUnanchored() bool { return m.settings.IsOff(gatewayapi.RegexAnchored) }
+// haveCalls reports whether GRPCRoutes are for the host of a request.
+func (m Competition) haveCalls(r *Request, gateway topology.NodeID, listener string, s *matchSettings) bool {
+	return slices.ContainsFunc(m.findTables(r, gateway, listener, s), func(table routeTable) bool {
+		return slices.ContainsFunc(table,
+			func(p entryListener) bool { return m.findIndex(p.id)["GRPCRoute"].hasHost(r.Host) })
+	})
+}
+
+// addCompetitors adds what candidates ask for. A prefix that is an exact path of its own is two
+// competitors.
+func (m Competition) addCompetitors(to []Competitor, candidates []candidate, s *matchSettings, rank int) []Competitor {
+	for j := range candidates {
+		c := &candidates[j]
+		if m.isHostnameTaken(c, s) {
+			continue
+		}
+		one := Competitor{Rule: c.rule, Tests: s.toTests(c), AttachmentUnknown: c.openReason != "",
+			ExpressionUnknown: s.isUncertain(c.match), listenerRank: rank, matchIndex: c.matchIndex, candidate: c,
+			listener: c.place, settings: s}
+		to = append(to, one)
+		if c.match == nil || s.Prefix != routing.OwnExact || c.match.path.form != prefix ||
+			strings.HasSuffix(c.match.path.value, "/") {
+			continue
+		}
+		itself := *c
+		itself.isPathItself = true
+		one.candidate, one.Tests = &itself, slices.Clone(one.Tests)
+		one.Tests[0] = Test{Aspect: AspectPath, Form: Exact, Value: c.match.path.value}
+		to = append(to, one)
+	}
+	return to
+}
+
+// toTests returns what a candidate asks for as the data plane reads it, that of the path first. An
+// Expression has to match a whole text.
+func (s *matchSettings) toTests(c *candidate) []Test {
+	m := c.match
+	if m == nil {
+		return nil
+	}
+	var out []Test
+	add := func(of Aspect, v valueMatch, tied routing.Tied) {
+		switch v.form {
+		case exact:
+			out = append(out, Test{Aspect: of, Name: v.name, Form: Exact, Value: v.value})
+		case expression:
+			out = append(out, Test{Aspect: of, Name: v.name, Form: Expression, Value: completeExpression(v.value, tied),
+				Text: v.value})
+		}
+	}
+	path := c.pathMatch(s)
+	switch {
+	case !s.asksForPath(m):
+		add(AspectService, m.service, s.Regex.Tied)
+		add(AspectCall, m.call, s.Regex.Tied)
+	case path.form == prefix:
+		out = s.addPrefixTest(out, path.value)
+	case path.glob != nil && s.Prefix == routing.PatternExact:
+		out = append(out, Test{Aspect: AspectPath, Form: Expression, Value: globToExpression(path.value),
+			Text: path.value})
+	default:
+		add(AspectPath, valueMatch{form: path.form, value: path.value}, s.Regex.Tied)
+	}
+	if m.method != "" && !s.Ignores(routing.IgnoredMethod) {
+		out = append(out, Test{Aspect: AspectMethod, Value: m.method})
+	}
+	for _, h := range m.headers {
+		if s.Headers == routing.SplitValues && h.form == exact {
+			out = append(out, Test{Aspect: AspectHeader, Name: h.name, Form: Expression,
+				Value: `(?:.*,)?[ \t]*` + regexp.QuoteMeta(h.value) + `[ \t]*(?:,.*)?`, Text: h.value})
+			continue
+		}
+		add(AspectHeader, h, s.Regex.HeaderTied)
+	}
+	if !s.Ignores(routing.IgnoredQuery) {
+		for _, q := range s.queryOf(m) {
+			add(AspectQuery, q, s.Regex.HeaderTied)
+		}
+	}
+	return out
+}
+
+// addPrefixTest adds what a prefix asks for; none asks for the root.
+func (s *matchSettings) addPrefixTest(to []Test, value string) []Test {
+	stem := trimSlash(value)
+	switch {
+	case stem == "":
+		return to
+	case s.Prefix == routing.ByCharacters, s.Prefix == routing.OwnExact && strings.HasSuffix(value, "/"):
+		return append(to, Test{Aspect: AspectPath, Form: Expression, Value: regexp.QuoteMeta(value) + `(?s:.*)`,
+			Text: value + "…"})
+	}
+	return append(to, Test{Aspect: AspectPath, Form: Prefix, Value: stem})
+}
+
+// completeExpression returns an expression that matches whole texts where one that is tied to some
+// ends of a text matches a part.
+func completeExpression(text string, tied routing.Tied) string {
+	switch tied {
+	case routing.TiedStart:
+		return `(?:` + text + `)(?s:.*)`
+	case routing.TiedNowhere:
+		return `(?s:\A.*)(?:` + text + `)(?s:.*\z)`
+	}
+	return text
+}
 
 // FindRule tells where a request goes, as Find does, but without comparisons, near misses and the
 // settings that would matter.
 func (m *Matcher) FindRule(r Request, w Destination) (*Answer, error) {
-	if m.matchSettings == nil {
-		s := readMatchSettings(m.settings)
-		m.matchSettings = &s
-	}
-	r.Text = r.formatText()
-	t, err := m.traceRequest(&r, w, m.matchSettings)
+	t, err := m.traceRequest(&r, w, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
@@ -81,6 +82,9 @@ type alternative struct {
 // order the candidates otherwise; two look for others.
 func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 	a, s := t.answer, *t.settings
+	if s.described {
+		return // what is described of the data plane, or chosen, holds
+	}
 	for _, other := range s.listAlternatives(t.sure) {
 		changed := s
 		other.change(&changed)
@@ -95,8 +99,14 @@ func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 			"false"), func(s *matchSettings) { s.sharedListeners = !s.sharedListeners }})
 	}
 	if m.hasExpressions {
-		others = append(others, alternative{gatewayapi.RegexAnchored, chooseText(s.unanchored, "true", "false"),
-			func(s *matchSettings) { s.unanchored = !s.unanchored }})
+		others = append(others, alternative{gatewayapi.RegexAnchored, chooseText(s.Regex.Tied == routing.TiedNowhere,
+			"true", "false"), func(s *matchSettings) {
+			tied := routing.TiedNowhere
+			if s.Regex.Tied == routing.TiedNowhere {
+				tied = routing.TiedBoth
+			}
+			s.Regex.Tied, s.Regex.HeaderTied = tied, tied
+		}})
 	}
 	for _, other := range others {
 		changed := s
@@ -109,26 +119,106 @@ func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 
 // listAlternatives returns the other ways to order candidates.
 func (s *matchSettings) listAlternatives(cs []candidate) []alternative {
+	standard := routing.Standard().Order
+	asHeader, ageless := !slices.Contains(s.Order, routing.Method), !s.countsAge()
+	reorder := func(asHeader, ageless bool) func(*matchSettings) {
+		return func(s *matchSettings) {
+			s.Order = standard
+			if asHeader {
+				s.Order = countMethodAsHeader(s.Order)
+			}
+			if ageless {
+				s.Order = removeCriterion(s.Order, routing.Age)
+			}
+		}
+	}
 	out := []alternative{
-		{gatewayapi.HostnamePrecedence, chooseText(s.effectiveHostnames, "original", "intersection"),
-			func(s *matchSettings) { s.effectiveHostnames = !s.effectiveHostnames }},
-		{gatewayapi.PrefixLength, chooseText(s.stripSlash, "literal", "stripped"),
-			func(s *matchSettings) { s.stripSlash = !s.stripSlash }},
-		{gatewayapi.MethodRank, chooseText(s.methodAsHeader, "own", "header"),
-			func(s *matchSettings) { s.methodAsHeader = !s.methodAsHeader }},
-		{gatewayapi.RouteAgeSource, chooseText(s.ignoreAge, "creationTimestamp", "none"),
-			func(s *matchSettings) { s.ignoreAge = !s.ignoreAge }},
+		{gatewayapi.HostnamePrecedence, chooseText(s.Hostname == routing.Effective, "original", "intersection"),
+			func(s *matchSettings) {
+				if s.Hostname == routing.Effective {
+					s.Hostname = routing.Configured
+				} else {
+					s.Hostname = routing.Effective
+				}
+			}},
+		{gatewayapi.PrefixLength, chooseText(s.PrefixLength == routing.Trimmed, "literal", "stripped"),
+			func(s *matchSettings) {
+				if s.PrefixLength == routing.Trimmed {
+					s.PrefixLength = routing.AsWritten
+				} else {
+					s.PrefixLength = routing.Trimmed
+				}
+			}},
+		{gatewayapi.MethodRank, chooseText(asHeader, "own", "header"), reorder(!asHeader, ageless)},
+		{gatewayapi.RouteAgeSource, chooseText(ageless, "creationTimestamp", "none"), reorder(asHeader, !ageless)},
 	}
 	hasPath := func(c candidate) bool { return c.match != nil && !c.match.grpc && c.match.path.form == expression }
-	if s.regexRank == ambiguousRank || !slices.ContainsFunc(cs, hasPath) {
+	if s.hasUnknownRank() || !slices.ContainsFunc(cs, hasPath) {
 		return out // where the place is not set, the answer is conditional
 	}
-	for _, rank := range []string{"afterExact", "afterPrefix", "byLength"} {
-		if rank != s.regexRank {
-			out = append(out, alternative{gatewayapi.RegexRank, rank, func(s *matchSettings) { s.regexRank = rank }})
+	for _, name := range []string{"afterExact", "afterPrefix", "byLength"} {
+		if rank := regexRanks[name]; rank != s.Regex.Rank {
+			out = append(out, alternative{gatewayapi.RegexRank, name, func(s *matchSettings) { s.Regex.Rank = rank }})
 		}
 	}
 	return out
+}
+
+// mostNamed is how many implementations a difference names.
+const mostNamed = 3
+
+// findDifferent calls see with what other data planes make of the request of a trace, if it is not
+// known which data plane takes it: those that are described and for certain give it to another rule.
+func (m *Matcher) findDifferent(t *trace, w Destination, see func(name string, a *Answer) bool) {
+	a := t.answer
+	if t.settings.described || a.Gateway == topology.None || m.graph.Node(a.Gateway).Object == nil ||
+		t.answeredByPath {
+		return
+	}
+	if m.otherSettings == nil {
+		for _, p := range m.profiles.All {
+			m.otherSettings = append(m.otherSettings, newMatchSettings(m.settings, p))
+		}
+	}
+	w.Gateway = a.Gateway
+	for _, s := range m.otherSettings {
+		o, err := runTrace(m, &a.Request, w, s, false)
+		if err == nil && !o.answer.RuleUncertain && o.answer.Rule != a.Rule && !see(s.Name, o.answer) {
+			return
+		}
+	}
+}
+
+// noteImplementations notes that the data plane of the Gateway is not known, where that decides
+// which rule takes the request.
+func (m *Matcher) noteImplementations(t *trace, w Destination) {
+	var names []string
+	instead := ""
+	m.findDifferent(t, w, func(name string, o *Answer) bool {
+		if names == nil {
+			instead = "no rule"
+			if o.Rule != topology.None {
+				instead = m.graph.Node(o.Rule).Ref.String()
+			}
+		}
+		names = append(names, name)
+		return len(names) < mostNamed
+	})
+	if names == nil {
+		return
+	}
+	verb := "lets"
+	if len(names) > 1 {
+		verb = "let"
+	}
+	what := "another rule"
+	if len(names) == 1 {
+		what = instead
+	}
+	t.answer.addProblem(model.Warning, model.ImplementationsDiffer, m.graph.Node(t.answer.Gateway).Object,
+		fmt.Sprintf("the implementation of %s is not known: the answer is what the Gateway API says; %s %s %s take the request",
+			m.graph.Node(t.answer.Gateway).Ref, strings.Join(names, ", "), verb, what),
+		"add the GatewayClass, whose controllerName tells the implementation")
 }
 
 func (m *Matcher) noteDifference(a *Answer, other alternative, rule topology.NodeID) {

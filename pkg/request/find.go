@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/normalize"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -19,8 +20,7 @@ type Destination struct {
 // Find tells what becomes of a request. The error is an *AmbiguousError if several Gateways could
 // be meant.
 func (m *Matcher) Find(r Request, w Destination) (*Answer, error) {
-	s := readMatchSettings(m.settings)
-	t, err := m.traceRequest(&r, w, &s)
+	t, err := m.traceRequest(&r, w, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -32,6 +32,7 @@ func (m *Matcher) Find(r Request, w Destination) (*Answer, error) {
 	m.checkForbidden(a)
 	t.checkUnreadInputs()
 	t.checkForeignListeners(w)
+	m.noteImplementations(t, w)
 	a.NearMisses = nearMissFinder{t, w}.findNearest()
 	a.Problems = model.SortProblems(append(a.Problems, m.problems...))
 	return a, nil
@@ -66,10 +67,16 @@ type trace struct {
 	sure             []candidate     // that match at the place that answers, best first
 	unsure           []candidate     // of which that is not known
 
-	normalization      normalize.Rules
-	hostDotUnknown     bool            // it is not known whether a dot at the end of the host counts
-	answeringListeners []entryListener // those of places that may answer, the first with a rule for the request does
+	normalization   normalize.Rules
+	hostDotUnknown  bool         // it is not known whether a dot at the end of the host counts
+	answeringTables []routeTable // that may answer, the first with a rule for the request does
+	onPath          []candidate  // of which the path holds, whatever else their matches ask for
 
+	shadowing      bool   // the candidates are those of one virtual host, which decides alone
+	virtualHost    string // its hostname; "": of every host
+	openHost       string // why another virtual host may decide; "": none may
+	committedTo    string // the path that was chosen, of which no match holds; "": that is not why nothing matches
+	guarded        string // why a redirect is no candidate; "": none was left out
 	orderUncertain bool   // only names put the best candidate first
 	normalized     bool   // the path is what the implementation compares
 	answeredByPath bool   // it was answered because of its path alone
@@ -80,20 +87,24 @@ func (m *Matcher) traceRequest(r *Request, w Destination, s *matchSettings) (*tr
 	return runTrace(m, r, w, s, false)
 }
 
-// runTrace searches the rule for a request. normalized: its path is what the implementation
-// compares already.
+// runTrace searches the rule for a request, by settings or, if they are nil, by those of the data
+// plane that it comes to. compared: its path is what the implementation compares already.
 func runTrace(m *Matcher, r *Request, w Destination, s *matchSettings, compared bool) (*trace, error) {
 	t := m.spareTrace
 	if m.spareTrace = nil; t == nil {
 		t = &trace{}
 	}
 	t.matcher, t.settings, t.normalization, t.normalized = m, s, normalize.UnknownRules(), compared
+	if s == nil && w.Gateway != topology.None {
+		t.settings = m.settingsAt(w.Gateway)
+	}
 	t.answer = &Answer{Request: *r, Outcome: NoMatch, Gateway: w.Gateway, Listener: topology.None,
 		Route: topology.None, Rule: topology.None}
 	t.request = &t.answer.Request
 	if r.From != "" {
 		own := *r
 		t.request = &own
+		t.useDefaultSettings()
 		t.findInMesh()
 		return t, nil
 	}
@@ -105,6 +116,7 @@ func runTrace(m *Matcher, r *Request, w Destination, s *matchSettings, compared 
 				what += " for " + r.wantedName()
 			}
 			t.addReason("no Gateway has a listener for it: " + what)
+			t.useDefaultSettings()
 			t.dependOnAbsentGateways()
 			return t, nil
 		case 1:
@@ -117,11 +129,21 @@ func runTrace(m *Matcher, r *Request, w Destination, s *matchSettings, compared 
 			return nil, e
 		}
 	}
+	if t.settings == nil {
+		t.settings = m.settingsAt(t.answer.Gateway)
+	}
 	t.findAtGateway(w)
 	return t, nil
 }
 
 func (t *trace) addReason(why string) { t.answer.Why = append(t.answer.Why, why) }
+
+// useDefaultSettings takes the settings that hold where no data plane is known.
+func (t *trace) useDefaultSettings() {
+	if t.settings == nil {
+		t.settings = t.matcher.settingsAt(topology.None)
+	}
+}
 
 // notFoundStatus returns the status of an answer for which there is no rule; 0 where no HTTP is
 // spoken.
@@ -156,6 +178,10 @@ func (t *trace) findAtGateway(w Destination) {
 		t.addReason("the server name is taken to be the Host, because the connection is to an address")
 	}
 	defer t.checkUndecidedListeners(m.undecidedListeners(r, a.Gateway, w.Listener))
+	table := m.findTable(r, a.Gateway, w.Listener, t.fittingListeners, t.settings)
+	if len(open) > 0 && len(t.fittingListeners) == 0 && len(table) > 0 {
+		t.fittingListeners = table // of another port or Gateway, whose routes are for every one
+	}
 	if len(t.fittingListeners) == 0 {
 		t.addReason(m.explainNoListener(r, a.Gateway, open, refused))
 		if len(open) > 0 && !r.Secure {
@@ -168,35 +194,57 @@ func (t *trace) findAtGateway(w Destination) {
 	if w.Listener != "" {
 		everywhere, _ = m.listenersOnPort(r, a.Gateway, "")
 	}
-	if outcome, why := m.checkMisdirected(r, t.fittingListeners[0], everywhere); outcome != "" {
-		a.Outcome, a.Status = outcome, 404
-		if outcome == Misdirected {
-			a.Status = 421
+	if t.answerMisdirected(everywhere) || t.normalizePath(t.fittingListeners[0]) {
+		return
+	}
+	t.answeringTables = []routeTable{table}
+	if t.settings.sharedListeners {
+		t.answeringTables = nil
+		for i := range t.fittingListeners {
+			t.answeringTables = append(t.answeringTables, t.fittingListeners[i:i+1])
 		}
-		t.addReason(why)
-		return
 	}
-	if t.normalizePath(t.fittingListeners[0]) {
-		return
-	}
-	answering := t.fittingListeners
-	if !t.settings.sharedListeners {
-		answering = m.chooseListener(r, t.fittingListeners)
-		a.Listener = answering[0].id
-	}
-	t.answeringListeners = answering
-	for _, p := range answering {
-		t.collectCandidates(p)
+	for _, table := range t.answeringTables {
+		t.collectCandidates(table)
 		if len(t.sure)+len(t.unsure) > 0 {
-			a.Listener = p.id
+			a.Listener = table[0].id
 			break
 		}
 	}
+	if t.guarded != "" {
+		t.addReason(t.guarded)
+	}
 	if len(t.sure) == 0 {
-		t.answerNoMatch(answering)
+		t.answerNoMatch()
 		return
 	}
 	t.chooseBest()
+}
+
+// answerMisdirected answers a request over TLS whose host belongs to another listener than its
+// server name; false if it may go on.
+func (t *trace) answerMisdirected(open []entryListener) bool {
+	a := t.answer
+	outcome, why := t.matcher.checkMisdirected(t.request, t.fittingListeners[0], open)
+	switch {
+	case outcome == "" || t.settings.SNI == routing.SNIHost:
+		return false
+	case t.settings.SNI == routing.SNI404:
+		if outcome != Misdirected { // the listener has no route for the host either
+			break
+		}
+		t.addReason("the server name " + t.request.SNI + " leads to " +
+			t.matcher.listenerName(t.fittingListeners[0]) + ", whose routes alone decide (" + t.settings.Name + ")")
+		return false
+	case t.settings.SNI == routing.SNIUnknown:
+		a.makeRuleUncertain(why + "; what becomes of such requests is not known of " + t.settings.Name)
+	}
+	a.Outcome, a.Status = outcome, 404
+	if outcome == Misdirected {
+		a.Status = 421
+	}
+	t.addReason(why)
+	return true
 }
 
 // checkUndecidedListeners makes the rule uncertain if a listener of which it is not known whether
@@ -217,36 +265,19 @@ func (t *trace) checkUndecidedListeners(undecided []entryListener) {
 	}
 }
 
-// collectCandidates collects the matches of the routes at a listener, best first.
-func (t *trace) collectCandidates(p entryListener) {
-	kind, host := "HTTPRoute", t.request.Host
-	switch {
-	case p.facts.Protocol == "TLS":
-		kind, host = "TLSRoute", t.request.SNI
-	case p.facts.Protocol == "TCP", p.facts.Protocol == "UDP":
-		kind, host = p.facts.Protocol+"Route", ""
-	case t.request.Protocol == TLS:
-		return // the listener wants HTTP, of which nothing is known
-	case t.request.Protocol == GRPC:
-		kind = findGRPCKind(t, p)
-	}
-	t.matcher.findIndex(p.id)[kind].eachCandidate(t.request, host, t.filterCandidates)
-	if p.facts.Protocol == "TLS" { // where the implementation takes them there, they are for every name of the listener
-		t.matcher.findIndex(p.id)["TCPRoute"].eachCandidate(t.request, "", t.filterCandidates)
-	}
-	t.sortCandidates()
-}
-
 // findGRPCKind returns the kind of routes that decide about a gRPC request: GRPCRoutes if one is
 // for the host, else HTTPRoutes, which see it as the POST that it is. Where both are for the host,
 // implementations differ (gatewayapi G57).
-func findGRPCKind(t *trace, p entryListener) string {
-	at := t.matcher.findIndex(p.id)
-	grpc, http := at["GRPCRoute"].hasHost(t.request.Host), at["HTTPRoute"].hasHost(t.request.Host)
+func findGRPCKind(t *trace, table routeTable) string {
+	var grpc, http bool
+	for _, p := range table {
+		at := t.matcher.findIndex(p.id)
+		grpc, http = grpc || at["GRPCRoute"].hasHost(t.request.Host), http || at["HTTPRoute"].hasHost(t.request.Host)
+	}
 	if grpc && http {
 		t.answer.addProblem(model.Info, model.NotEvaluated, nil,
 			fmt.Sprintf(
-				"HTTPRoutes and GRPCRoutes are for host %s on %s: GRPCRoutes are assumed to win; implementations may reject the newer route", t.request.Host, t.matcher.listenerName(p)), "give each kind a hostname of its own")
+				"HTTPRoutes and GRPCRoutes are for host %s on %s: GRPCRoutes are assumed to win; implementations may reject the newer route", t.request.Host, t.matcher.listenerName(table[0])), "give each kind a hostname of its own")
 	}
 	if !grpc && http {
 		t.addReason("no GRPCRoute is for host " + t.request.Host +
@@ -260,18 +291,42 @@ func findGRPCKind(t *trace, p entryListener) string {
 // which that is not known.
 func (t *trace) filterCandidates(cs []candidate) {
 	for _, c := range cs {
-		v := yes
-		if c.match != nil {
-			v = c.match.matchRequest(t.request, !t.settings.unanchored)
+		if t.matcher.isHostnameTaken(&c, t.settings) || t.isGuarded(&c) {
+			continue
+		}
+		holds, pathHolds := t.settings.matchCandidate(&c, t.request)
+		if t.settings.Commit && pathHolds == yes && c.openReason == "" {
+			t.onPath = append(t.onPath, c)
 		}
 		switch {
-		case v == no:
-		case v == yes && c.openReason == "":
+		case holds == no:
+		case holds == yes && c.openReason == "":
 			t.sure = append(t.sure, c)
 		default:
 			t.unsure = append(t.unsure, c)
 		}
 	}
+}
+
+// isGuarded reports whether a candidate redirects to the scheme by which the request came, where the
+// data plane leaves such candidates out.
+func (t *trace) isGuarded(c *candidate) bool {
+	if !t.settings.RedirectGuard || c.match == nil {
+		return false
+	}
+	own := "http"
+	if t.request.Secure {
+		own = "https"
+	}
+	n := t.matcher.graph.Node(c.rule)
+	for _, f := range ruleBody(n).Field("filters").Items {
+		if f.Text("type") == "RequestRedirect" && f.Text("requestRedirect", "scheme") == own {
+			t.guarded = n.Ref.String() + " redirects to " + own + ", which requests over " + own + " do not match (" +
+				t.settings.Name + ")"
+			return true
+		}
+	}
+	return false
 }
 
 // sortCandidates puts the best candidates first.
@@ -281,15 +336,25 @@ func (t *trace) sortCandidates() {
 }
 
 // answerNoMatch answers where no rule matches.
-func (t *trace) answerNoMatch(answering []entryListener) {
+func (t *trace) answerNoMatch() {
 	a := t.answer
 	a.Status = t.notFoundStatus()
-	chosen := answering[0]
+	chosen := t.answeringTables[0][0]
 	switch {
 	case t.request.Protocol == TLS && chosen.facts.Protocol == "HTTPS":
 		t.addReason("the server name leads to " + t.matcher.listenerName(chosen) + ", which takes HTTP only")
-	case len(answering) > 1:
-		t.addReason("no rule matches on any of the " + fmt.Sprint(len(answering)) + " listeners that fit")
+	case t.committedTo != "":
+		t.addReason(t.settings.Name + " chooses the path first: " + t.committedTo +
+			" is the best one, and no other condition of its matches holds")
+	case len(t.answeringTables) > 1:
+		t.addReason("no rule matches on any of the " + fmt.Sprint(len(t.answeringTables)) + " listeners that fit")
+	case t.shadowing:
+		host := "routes for hostname " + t.virtualHost + " decide"
+		if t.virtualHost == "" {
+			host = "routes for every host decide"
+		}
+		t.addReason("no rule on " + t.matcher.listenerName(chosen) + " matches: " + host + " alone (" +
+			t.settings.implementationName() + ")" + t.isolationNote())
 	case len(t.matcher.findIndex(chosen.id)) == 0:
 		t.addReason("no route is attached to " + t.matcher.listenerName(chosen) + t.isolationNote())
 	case !t.matcher.hasRouteForHost(chosen.id, t.request):
@@ -298,11 +363,19 @@ func (t *trace) answerNoMatch(answering []entryListener) {
 		t.addReason("no rule on " + t.matcher.listenerName(chosen) + " matches" + t.isolationNote())
 	}
 	t.checkUnsureCandidates(nil)
+	t.checkOpenHost()
+}
+
+// checkOpenHost makes the rule uncertain if another virtual host may decide instead.
+func (t *trace) checkOpenHost() {
+	if t.openHost != "" {
+		t.answer.makeRuleUncertain(t.openHost)
+	}
 }
 
 // isolationNote says that a less specific listener is not used.
 func (t *trace) isolationNote() string {
-	if len(t.fittingListeners) < 2 {
+	if len(t.fittingListeners) < 2 || len(t.answeringTables) > 0 && len(t.answeringTables[0]) > 1 {
 		return ""
 	}
 	return "; " + t.matcher.listenerName(t.fittingListeners[1]) +
@@ -313,6 +386,9 @@ func (t *trace) isolationNote() string {
 func (t *trace) chooseBest() {
 	a, best := t.answer, &t.sure[0]
 	a.Route, a.Rule = best.route, best.rule
+	if t.matcher.graph.Node(best.place).Role == topology.Listener {
+		a.Listener, a.Gateway = best.place, t.matcher.gatewayOf(best.place)
+	}
 	if best.match != nil && !best.match.grpc && best.match.path.form == prefix {
 		a.Prefix = best.match.path.value
 	}
@@ -325,7 +401,9 @@ func (t *trace) chooseBest() {
 	}
 	t.applyRule()
 	t.checkUnsureCandidates(best)
+	t.checkOpenHost()
 	t.checkExpressions(best)
 	t.checkListenerFilters()
 	t.checkOrder()
+	t.checkUndecided()
 }

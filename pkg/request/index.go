@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/normalize"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
@@ -23,7 +24,8 @@ type hostTable map[string]*bucket
 type bucket struct {
 	exact, prefix map[string][]candidate
 	rest          []candidate
-	hostHeaders   []string // that matches ask for in a header Host, one after the other
+	patterns      []candidate // exact paths with * or ?, which are among exact as well
+	hostHeaders   []string    // that matches ask for in a header Host, one after the other
 }
 
 func (t hostTable) add(c candidate) {
@@ -42,6 +44,9 @@ func (t hostTable) add(c candidate) {
 	switch {
 	case c.match != nil && !c.match.grpc && c.match.path.form == exact:
 		b.exact[c.match.path.value] = append(b.exact[c.match.path.value], c)
+		if c.match.path.glob != nil {
+			b.patterns = append(b.patterns, c)
+		}
 	case c.match != nil && !c.match.grpc && c.match.path.form == prefix:
 		key := trimSlash(c.match.path.value)
 		b.prefix[key] = append(b.prefix[key], c)
@@ -83,25 +88,34 @@ func (m *Matcher) hasRouteForHost(place topology.NodeID, r *Request) bool {
 	return slices.ContainsFunc(r.routeKinds(), func(kind string) bool { return m.findIndex(place)[kind].hasHost(host) })
 }
 
-// eachCandidate calls see with the candidates that may hold for a request to a host, as far as
-// hostname and path tell.
-func (t hostTable) eachCandidate(r *Request, host string, see func([]candidate)) {
-	eachHostname(host, func(h string) {
-		b := t[h]
-		if b == nil {
-			return
+// eachCandidate calls see with the candidates of a hostname that may hold for a request, as far as
+// the path tells.
+func (b *bucket) eachCandidate(r *Request, s *matchSettings, see func([]candidate)) {
+	see(b.rest)
+	see(b.exact[r.Path])
+	if s.Prefix == routing.PatternExact {
+		see(b.patterns)
+	}
+	if len(b.prefix) == 0 {
+		return
+	}
+	see(b.prefix[""])
+	for at := 1; at <= len(r.Path); at++ {
+		if at == len(r.Path) || r.Path[at] == '/' || s.Prefix == routing.ByCharacters {
+			see(b.prefix[r.Path[:at]])
 		}
-		see(b.rest)
-		see(b.exact[r.Path])
-		if len(b.prefix) > 0 {
-			see(b.prefix[""])
-			for at := 1; at <= len(r.Path); at++ {
-				if at == len(r.Path) || r.Path[at] == '/' {
-					see(b.prefix[r.Path[:at]])
-				}
-			}
+	}
+}
+
+// listAll returns the candidates of a bucket, in parts.
+func (b *bucket) listAll() [][]candidate {
+	out := [][]candidate{b.rest}
+	for _, of := range []map[string][]candidate{b.exact, b.prefix} {
+		for _, cs := range of {
+			out = append(out, cs)
 		}
-	})
+	}
+	return out
 }
 
 // Matcher answers requests over one graph. It keeps what it has read of routes, so that many
@@ -128,16 +142,19 @@ type Matcher struct {
 
 	hasExpressions bool // some match that was read has a regular expression
 
-	matchSettings *matchSettings // of the settings; nil: not read yet
-	spareTrace    *trace         // kept to use its memory again
-	lastArrival   arrival        // the last one
+	profiles          Profiles
+	settingsByGateway map[topology.NodeID]*matchSettings
+	otherSettings     []*matchSettings // of the profiles of all data planes; nil: not made yet
+	spareTrace        *trace           // kept to use its memory again
+	lastArrival       arrival          // the last one
 }
 
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
 func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
 	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{},
 		compiled:      map[topology.NodeID][]match{},
-		listenerCache: map[topology.NodeID][]entryListener{}, portCache: map[portKey]portListeners{}}
+		listenerCache: map[topology.NodeID][]entryListener{}, portCache: map[portKey]portListeners{},
+		settingsByGateway: map[topology.NodeID]*matchSettings{}}
 }
 
 // findIndex returns the index of a listener or of a Service in the mesh.
@@ -182,8 +199,10 @@ func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
 		to[kind] = t
 	}
 	hosts, open := m.hostnamesAt(place, route)
+	facts := m.readRouteFacts(place, route, hosts)
 	for _, rule := range m.graph.Children(topology.All, route) {
-		c := candidate{route: route, rule: rule, object: n.Object, index: m.graph.Node(rule).Index, openReason: open}
+		c := candidate{place: place, route: route, rule: rule, object: n.Object, index: m.graph.Node(rule).Index,
+			routeFacts: facts, openReason: open}
 		matches := m.readMatches(rule)
 		for _, host := range hosts {
 			c.host = host
@@ -200,6 +219,21 @@ func (m *Matcher) addRoute(to index, place, route topology.NodeID) {
 			break // such routes have one rule
 		}
 	}
+}
+
+// readRouteFacts counts what some data planes count of a route at a place.
+func (m *Matcher) readRouteFacts(place, route topology.NodeID, hosts []gatewayapi.Hostname) *routeFacts {
+	out := &routeFacts{rules: len(m.graph.Children(topology.All, route))}
+	for _, h := range hosts {
+		out.longest = max(out.longest, len(h.Effective))
+		if !strings.HasPrefix(h.Effective, "*") {
+			out.longestExact = max(out.longestExact, len(h.Effective))
+		}
+	}
+	for _, a := range m.graph.Attachments(route) {
+		out.namesTheListener = out.namesTheListener || a.Listener == place && a.Parent.Section != ""
+	}
+	return out
 }
 
 func hasMatches(kind string) bool { return kind == "HTTPRoute" || kind == "GRPCRoute" }

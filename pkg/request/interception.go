@@ -31,7 +31,7 @@ func (m Competition) FindInterceptions(gateway, listener topology.NodeID, takes,
 	if !facts.Accepted || facts.Protocol != "HTTP" && facts.Protocol != "HTTPS" {
 		return nil, true
 	}
-	o := interceptionFinder{competition: m, settings: readMatchSettings(m.settings), loses: loses,
+	o := interceptionFinder{competition: m, settings: m.settingsAt(gateway), loses: loses,
 		stepsLeft: mostInterceptionSteps, seen: map[[2]topology.NodeID]bool{},
 		entry: Entry{Gateway: gateway, Port: facts.Port, Secure: facts.Protocol == "HTTPS"}}
 	for _, kind := range []string{"HTTPRoute", "GRPCRoute"} {
@@ -67,7 +67,7 @@ func (b *bucket) sortedCandidates() []candidate {
 // interceptionFinder looks at the candidates of one hostname.
 type interceptionFinder struct {
 	competition Competition
-	settings    matchSettings
+	settings    *matchSettings
 	loses       func(rule topology.NodeID) bool
 	entry       Entry
 	found       []Interception
@@ -129,7 +129,7 @@ func (o *interceptionFinder) findRivals(b *bucket, host string, c *candidate) []
 	var out []candidate
 	r := o.entry.NewRequest(host, HTTP)
 	r.Path = c.match.path.value
-	hostTable{host: b}.eachCandidate(&r, host, func(cs []candidate) { out = append(out, cs...) })
+	b.eachCandidate(&r, o.settings, func(cs []candidate) { out = append(out, cs...) })
 	return out
 }
 
@@ -147,12 +147,12 @@ func (o *interceptionFinder) buildSharedRequests(host string, a, b *match) []Req
 		r.Service, r.Call = cmp.Or(a.service.value, b.service.value, "any.Service"), cmp.Or(a.call.value,
 			b.call.value, "Any")
 		r.Path = "/" + r.Service + "/" + r.Call
-		return addFields(r, a, b)
+		return o.addFields(r, a, b)
 	}
 	r := o.entry.NewRequest(host, HTTP)
 	r.Method = cmp.Or(a.method, b.method, r.Method)
 	r.Path = cmp.Or(a.path.value, "/")
-	out := addFields(r, a, b)
+	out := o.addFields(r, a, b)
 	if out != nil && a.path.form == prefix { // where an exact match takes the path itself
 		below := out[0]
 		below.Path = trimSlash(a.path.value) + "/any"
@@ -163,7 +163,7 @@ func (o *interceptionFinder) buildSharedRequests(host string, a, b *match) []Req
 
 // addFields gives a request the headers and query parameters that two matches ask for; nil if they
 // contradict each other.
-func addFields(r Request, a, b *match) []Request {
+func (o *interceptionFinder) addFields(r Request, a, b *match) []Request {
 	for _, v := range slices.Concat(a.headers, b.headers) {
 		value, there := r.findHeader(v.name)
 		switch {
@@ -182,8 +182,10 @@ func addFields(r Request, a, b *match) []Request {
 			r.Query = append(r.Query, Field{v.name, v.value})
 		}
 	}
-	if b.matchRequest(&r, true) != yes || a.matchRequest(&r, true) != yes {
-		return nil
+	for _, m := range []*match{a, b} {
+		if holds, _ := o.settings.matchCandidate(&candidate{match: m}, &r); holds != yes {
+			return nil
+		}
 	}
 	return []Request{r}
 }
@@ -194,7 +196,7 @@ func (o *interceptionFinder) findNext(rivals []candidate, r *Request, c *candida
 	var with, without []candidate
 	for i := range rivals {
 		one := &rivals[i]
-		holds := one.match.matchRequest(r, !o.settings.unanchored)
+		holds, _ := o.settings.matchCandidate(one, r)
 		switch {
 		case holds == no:
 			continue

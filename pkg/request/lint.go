@@ -11,9 +11,9 @@ import (
 
 // Lint finds what gets no traffic: rules that no request can reach (gatewayapi G52), routes that
 // are attached to nothing, and listeners without routes.
-func Lint(g *topology.Graph, s model.Settings) []model.Problem {
-	m := NewMatcher(g, s)
-	shadowed := shadowFinder{matcher: m, settings: readMatchSettings(s), seed: maphash.MakeSeed()}
+func Lint(g *topology.Graph, s model.Settings, p Profiles) []model.Problem {
+	m := NewMatcher(g, s).RouteWith(p)
+	shadowed := shadowFinder{matcher: m, settings: m.settingsAt(topology.None), seed: maphash.MakeSeed()}
 	return append(m.findUnattached(), shadowed.findProblems()...)
 }
 

@@ -185,21 +185,6 @@ func filterByHost(open []entryListener, host string) []entryListener {
 	return out
 }
 
-// chooseListener returns the listener that answers of those that fit: the most specific one, or, of
-// listeners that are served as one with others of their port, the most specific one with a route
-// for the host.
-func (m *Matcher) chooseListener(r *Request, places []entryListener) []entryListener {
-	for i, p := range places {
-		if !m.graph.SharesPort(p.id) {
-			break
-		}
-		if m.hasRouteForHost(p.id, r) {
-			return places[i : i+1]
-		}
-	}
-	return places[:1]
-}
-
 // AmbiguousError says that several Gateways could be meant.
 type AmbiguousError struct{ Gateways []model.Ref }
 

@@ -1,12 +1,15 @@
 package request
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 )
 
 // match is one entry of a rule's matches, ready to be compared with requests. The zero value of a
@@ -19,12 +22,19 @@ type match struct {
 	service valueMatch   // of gRPC, without a name
 	call    valueMatch
 	grpc    bool
+
+	// Of gRPC, for data planes that have HTTPRoutes and GRPCRoutes in one list, where path is what
+	// service and method are as a path:
+	bare           bool      // the rule has no matches
+	anyCall        bool      // it asks for neither a service nor a method
+	pathExpression pathMatch // service and method as an expression
 }
 
 type pathMatch struct {
 	form  form
 	value string // as it is configured
 	regex *pattern
+	glob  *pattern // of an exact value with wildcards; nil: it has none
 }
 
 type valueMatch struct {
@@ -35,7 +45,11 @@ type valueMatch struct {
 
 // pattern is a regular expression. How much of a text it must match is up to implementations
 // (gatewayapi G48).
-type pattern struct{ anchored, unanchored *regexp.Regexp } // nil: it cannot be evaluated
+type pattern struct {
+	text     string
+	evaluate bool // it can be
+	tied     map[routing.Tied]*regexp.Regexp
+}
 
 // form is how a value is compared.
 type form uint8
@@ -60,32 +74,6 @@ const (
 // G44).
 func trimSlash(value string) string { return strings.TrimSuffix(value, "/") }
 
-func (p pathMatch) matchPath(path string, anchored bool) verdict {
-	switch p.form {
-	case exact:
-		return toVerdict(path == p.value)
-	case prefix:
-		s := trimSlash(p.value)
-		rest, found := strings.CutPrefix(path, s)
-		return toVerdict(found && (rest == "" || rest[0] == '/'))
-	case expression:
-		return p.regex.matchText(path, anchored)
-	}
-	return yes
-}
-
-func (v valueMatch) matchValue(value string, present, anchored bool) verdict {
-	switch {
-	case v.form == anything:
-		return yes
-	case !present:
-		return no
-	case v.form == expression:
-		return v.regex.matchText(value, anchored)
-	}
-	return toVerdict(value == v.value)
-}
-
 func toVerdict(b bool) verdict {
 	if b {
 		return yes
@@ -93,46 +81,10 @@ func toVerdict(b bool) verdict {
 	return no
 }
 
-func (p *pattern) matchText(text string, anchored bool) verdict {
-	re := p.unanchored
-	if anchored {
-		re = p.anchored
-	}
-	if re == nil {
-		return maybe
-	}
-	return toVerdict(re.MatchString(text))
-}
-
-// matchRequest says whether a request fulfils all of the match (gatewayapi G44).
-func (m *match) matchRequest(r *Request, anchored bool) verdict {
-	var all verdict
-	if m.grpc {
-		all = min(m.service.matchValue(r.Service, true, anchored), m.call.matchValue(r.Call, true, anchored))
-	} else {
-		all = min(m.path.matchPath(r.Path, anchored), toVerdict(m.method == "" || m.method == r.Method))
-	}
-	for _, h := range m.headers {
-		if all == no {
-			return no
-		}
-		value, present := r.findHeader(h.name)
-		all = min(all, h.matchValue(value, present, anchored))
-	}
-	for _, q := range m.query {
-		if all == no {
-			return no
-		}
-		value, present := r.findParameter(q.name)
-		all = min(all, q.matchValue(value, present, anchored))
-	}
-	return all
-}
-
 // hasExpression reports whether a regular expression is part of the match.
 func (m *match) hasExpression() bool {
 	isRegex := func(v valueMatch) bool { return v.form == expression }
-	return m.path.form == expression || isRegex(m.service) || isRegex(m.call) ||
+	return m.path.form == expression && !m.grpc || isRegex(m.service) || isRegex(m.call) ||
 		slices.ContainsFunc(m.headers, isRegex) || slices.ContainsFunc(m.query, isRegex)
 }
 
@@ -156,7 +108,11 @@ type compiler struct {
 func (c *compiler) compileRule(body model.Body, grpc bool) (out []match, faults []string) {
 	list := body.Field("matches")
 	if list.Len() == 0 {
-		return []match{{grpc: grpc, path: pathMatch{form: prefix, value: "/"}}}, nil
+		m := match{grpc: grpc, bare: true, path: pathMatch{form: prefix, value: "/"}}
+		if grpc {
+			c.compileCallPath(&m)
+		}
+		return []match{m}, nil
 	}
 	for i, v := range list.Items {
 		m, err := c.compileMatch(v, grpc)
@@ -176,6 +132,9 @@ func (c *compiler) compileMatch(v model.Body, grpc bool) (match, error) {
 		method := v.Field("method")
 		if m.service, err = c.compileMethod(method, "service"); err == nil {
 			m.call, err = c.compileMethod(method, "method")
+		}
+		if err == nil {
+			c.compileCallPath(&m)
 		}
 	} else {
 		if m.path, err = c.compilePath(v.Field("path")); err == nil {
@@ -203,6 +162,9 @@ func (c *compiler) compilePath(v model.Body) (pathMatch, error) {
 	case "", "PathPrefix":
 	case "Exact":
 		p.form = exact
+		if strings.ContainsAny(p.value, "*?") {
+			p.glob = c.compileRegex(globToExpression(p.value))
+		}
 	case "RegularExpression":
 		p.form, p.regex = expression, c.compileRegex(p.value)
 	default:
@@ -264,19 +226,86 @@ func (c *compiler) compileRegex(text string) *pattern {
 	if p, known := c.patterns[text]; known || c.textOnly {
 		return p
 	}
-	p := &pattern{}
+	p := &pattern{text: text, tied: map[routing.Tied]*regexp.Regexp{}}
 	c.instructions += model.PatternSize(text)
 	if c.instructions <= mostInstructions {
-		if re, err := regexp.Compile(text); err == nil {
-			p.unanchored = re
-			p.anchored, _ = regexp.Compile(`\A(?:` + text + `)\z`) // it compiles if the text does
-		}
+		_, err := syntax.Parse(text, syntax.Perl)
+		p.evaluate = err == nil
 	}
 	if c.patterns == nil {
 		c.patterns = map[string]*pattern{}
 	}
 	c.patterns[text] = p
 	return p
+}
+
+// matchText says whether an expression matches a text, to whose ends it is tied or not.
+func (p *pattern) matchText(text string, tied routing.Tied) verdict {
+	switch {
+	case p == nil || !p.evaluate:
+		return maybe
+	case tied == routing.TiedUnknown: // whichever ends it is tied to
+		some, all := p.matchText(text, routing.TiedNowhere), p.matchText(text, routing.TiedBoth)
+		if some != all {
+			return maybe
+		}
+		return all
+	}
+	re := p.tied[tied]
+	if re == nil {
+		var err error
+		if re, err = regexp.Compile(tieExpression(p.text, tied)); err != nil { // it nests too deeply
+			return maybe
+		}
+		p.tied[tied] = re
+	}
+	return toVerdict(re.MatchString(text))
+}
+
+// tieExpression ties an expression to the ends of a text.
+func tieExpression(text string, tied routing.Tied) string {
+	switch tied {
+	case routing.TiedStart:
+		return `\A(?:` + text + `)`
+	case routing.TiedNowhere:
+		return text
+	}
+	return `\A(?:` + text + `)\z`
+}
+
+// globToExpression returns a pattern in which * is any text and ? any character as an expression.
+func globToExpression(glob string) string {
+	return strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(glob))
+}
+
+// compileCallPath sets what the service and the method of a match are as a path: /service/method, a
+// prefix /service/, or an expression where one of them is.
+func (c *compiler) compileCallPath(m *match) {
+	const anyElement = `[^/]+`
+	service, call := cmp.Or(m.service.value, anyElement), cmp.Or(m.call.value, anyElement)
+	m.anyCall = m.service.form == anything && m.call.form == anything
+	asExpression := pathMatch{form: expression, value: "/" + service + "/" + call}
+	switch {
+	case m.anyCall:
+		m.path = pathMatch{form: prefix, value: "/"}
+		m.pathExpression = m.path
+		return
+	case m.service.form == exact && m.call.form == exact:
+		m.path = pathMatch{form: exact, value: "/" + service + "/" + call}
+	case m.service.form == exact && m.call.form == anything:
+		m.path = pathMatch{form: prefix, value: "/" + service + "/"}
+	default:
+		if m.service.form == exact {
+			service = regexp.QuoteMeta(service)
+		}
+		if m.call.form == exact {
+			call = regexp.QuoteMeta(call)
+		}
+		m.path = pathMatch{form: expression, value: "/" + service + "/" + call}
+		m.path.regex = c.compileRegex(m.path.value)
+	}
+	asExpression.regex = c.compileRegex(asExpression.value)
+	m.pathExpression = asExpression
 }
 
 // textAt is the text at a key, "" where there is none.

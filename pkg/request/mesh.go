@@ -43,6 +43,7 @@ func parseServiceName(name, from string) model.Ref {
 func (t *trace) findAtService(service model.Ref) {
 	a, m := t.answer, t.matcher
 	a.Service = service
+	t.settings = m.settingsInMesh(service)
 	if !m.graph.HasObject(service) {
 		a.Outcome = NoMatch
 		e := m.graph.FindExistence(service)

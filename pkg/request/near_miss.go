@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/spelling"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -114,9 +115,12 @@ func (n nearMissFinder) listMeshMisses() []NearMiss {
 // listRuleMisses returns the rules that nearly match at the listeners that answer, those that match
 // at a less specific one, and those of routes that are not attached.
 func (n nearMissFinder) listRuleMisses() []NearMiss {
-	answering := n.fittingListeners
-	if !n.settings.sharedListeners {
-		answering = n.matcher.chooseListener(n.request, n.fittingListeners)
+	var answering []entryListener
+	for _, table := range n.answeringTables {
+		answering = append(answering, table...)
+	}
+	if answering == nil { // it was answered before any rule was looked for
+		answering = n.fittingListeners[:1]
 	}
 	var out []NearMiss
 	for _, p := range answering {
@@ -162,7 +166,11 @@ func (n nearMissFinder) kindAt(p entryListener) (kind, host string) {
 // findMatching returns the candidates of a table that hold for the request, best first.
 func (n nearMissFinder) findMatching(of hostTable, host string) []candidate {
 	probe := trace{matcher: n.matcher, request: n.request, settings: n.settings}
-	of.eachCandidate(n.request, host, probe.filterCandidates)
+	eachHostname(host, func(name string) {
+		if b := of[name]; b != nil {
+			b.eachCandidate(n.request, n.settings, probe.filterCandidates)
+		}
+	})
 	probe.sortCandidates()
 	return probe.sure
 }
@@ -175,7 +183,7 @@ func (n nearMissFinder) listPartMisses(place topology.NodeID, cs []candidate) []
 		if c.match == nil || c.openReason != "" {
 			continue
 		}
-		part, why, alike := c.match.findMiss(n.request, !n.settings.unanchored)
+		part, why, alike := n.settings.findMiss(c, n.request)
 		if part != "" {
 			far := part == PartPath && (c.match.path.form == expression ||
 				!spelling.IsSimilarPath(c.match.path.value, n.request.Path))
@@ -193,37 +201,40 @@ func (n nearMissFinder) listPartMisses(place topology.NodeID, cs []candidate) []
 
 // findMiss returns the one part of a request that keeps it from a match, with what the match wants;
 // "" if it is none or more than one.
-func (m *match) findMiss(r *Request, anchored bool) (part Part, why string, alike int) {
+func (s *matchSettings) findMiss(c *candidate, r *Request) (part Part, why string, alike int) {
 	type miss struct {
 		part  Part
 		wants string
 		has   string
 	}
+	m := c.match
 	var all []miss
-	values := func(part Part, list []valueMatch, get func(string) (string, bool)) {
-		for _, v := range list {
-			if has, present := get(v.name); v.matchValue(has, present, anchored) == no {
-				all = append(all, miss{part, v.formatText(), map[bool]string{true: has, false: "none"}[present]})
+	values := func(part Part, list []valueMatch, get func(string) []string, of routing.Values) {
+		for i := range list {
+			v := &list[i]
+			if has := get(v.name); v.matchTexts(has, of, s.Regex.HeaderTied) == no {
+				all = append(all, miss{part, v.formatText(), cmp.Or(strings.Join(has, ", "), "none")})
 			}
 		}
 	}
-	if m.grpc {
-		if min(m.service.matchValue(r.Service, true, anchored), m.call.matchValue(r.Call, true, anchored)) == no {
-			bare := match{grpc: true, service: m.service, call: m.call}
-			all, alike = append(all, miss{PartCall, bare.formatText(), r.Service + "/" + r.Call}),
-				spelling.CountSimilar(m.service.value+"/"+m.call.value, r.Service+"/"+r.Call)
-		}
-	} else {
-		if m.path.matchPath(r.Path, anchored) == no {
-			all, alike = append(all, miss{PartPath, m.path.formatText(), r.Path}), spelling.CountSimilar(m.path.value,
+	if s.asksForPath(m) {
+		if path := c.pathMatch(s); s.matchPath(&path, r.Path) == no {
+			all, alike = append(all, miss{PartPath, path.formatText(), r.Path}), spelling.CountSimilar(path.value,
 				r.Path)
 		}
-		if m.method != "" && m.method != r.Method {
+		if m.method != "" && m.method != r.Method && !s.Ignores(routing.IgnoredMethod) {
 			all = append(all, miss{PartMethod, "method " + m.method, r.Method})
 		}
-		values(PartQuery, m.query, r.findParameter)
+		if !s.Ignores(routing.IgnoredQuery) {
+			values(PartQuery, s.queryOf(m), r.parameterValues, s.Query)
+		}
+	} else if min(m.service.matchTexts([]string{r.Service}, routing.FirstValue, s.Regex.Tied),
+		m.call.matchTexts([]string{r.Call}, routing.FirstValue, s.Regex.Tied)) == no {
+		bare := match{grpc: true, service: m.service, call: m.call}
+		all, alike = append(all, miss{PartCall, bare.formatText(), r.Service + "/" + r.Call}),
+			spelling.CountSimilar(m.service.value+"/"+m.call.value, r.Service+"/"+r.Call)
 	}
-	values(PartHeader, m.headers, r.findHeader)
+	values(PartHeader, m.headers, r.headerValues, s.Headers)
 	if len(all) == 0 || slices.ContainsFunc(all, func(o miss) bool { return o.part != all[0].part }) {
 		return "", "", 0
 	}

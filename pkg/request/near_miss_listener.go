@@ -35,8 +35,10 @@ func (n nearMissFinder) listUnattachedMisses(answering []entryListener) []NearMi
 		}
 		for _, rule := range n.matcher.graph.Children(topology.All, u.route) {
 			holds := !hasMatches(kind)
-			for _, m := range n.matcher.readMatches(rule) {
-				holds = holds || m.matchRequest(n.request, !n.settings.unanchored) == yes
+			matches := n.matcher.readMatches(rule)
+			for i := range matches {
+				one, _ := n.settings.matchCandidate(&candidate{match: &matches[i]}, n.request)
+				holds = holds || one == yes
 			}
 			if holds {
 				out = append(out, NearMiss{Part: PartAttachment, Listener: answering[0].id, Rule: rule,

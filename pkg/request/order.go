@@ -8,147 +8,234 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 )
 
-// candidate is one match of a rule that may hold for a request, at one place where its route is
-// attached.
-type candidate struct {
-	route, rule topology.NodeID
-	object      *model.Object // the route
-	index       int           // of the rule in its route
-	match       *match        // nil: the route has none, as those for TLS, TCP and UDP
-	matchIndex  int           // of the match in its rule
-	host        gatewayapi.Hostname
-	openReason  string // why it is not known whether the route is attached here; "" if it is
-}
-
-// criterion is what decides between two candidates, in the order of the specification (gatewayapi
-// G41, G42, G43).
-type criterion uint8
-
-const (
-	byNothing criterion = iota
-	byExactHost
-	byHost
-	byPath
-	byMethod
-	byService
-	byCall
-	byHeaders
-	byQuery
-	byAge
-	byName
-	byPosition
-)
-
-// matchSettings are the settings in which implementations differ about the order of candidates.
-type matchSettings struct {
-	sharedListeners    bool // less specific listeners answer as well: no isolation
-	effectiveHostnames bool // effective hostnames decide instead of the configured ones
-	stripSlash         bool // a slash at the end of a prefix does not count
-	methodAsHeader     bool // a method counts like a header
-	ignoreAge          bool
-	unanchored         bool // expressions may match a part
-	regexRank          string
-	foreignDialect     bool // expressions are of another dialect than RE2
-}
-
-// ambiguousRank is the value of regexRank that leaves the place of expressions open.
-const ambiguousRank = "ambiguous"
-
-func readMatchSettings(s model.Settings) matchSettings {
-	return matchSettings{
-		sharedListeners:    s.IsOff(gatewayapi.ListenerIsolation),
-		effectiveHostnames: s.Text(gatewayapi.HostnamePrecedence) == "intersection",
-		stripSlash:         s.Text(gatewayapi.PrefixLength) == "stripped",
-		methodAsHeader:     s.Text(gatewayapi.MethodRank) == "header",
-		ignoreAge:          s.Text(gatewayapi.RouteAgeSource) == "none",
-		unanchored:         s.IsOff(gatewayapi.RegexAnchored),
-		foreignDialect:     s.Text(gatewayapi.RegexDialect) == "pcre",
-		regexRank:          cmp.Or(s.Text(gatewayapi.RegexRank), ambiguousRank),
-	}
+// isExact reports whether a candidate's path match counts as an exact path.
+func (c *candidate) isExact(s *matchSettings) bool {
+	return c.pathMatch(s).form == exact || c.isPathItself
 }
 
 // decidingHostname returns the hostname that decides.
 func (s *matchSettings) decidingHostname(c *candidate) string {
-	if s.effectiveHostnames {
+	if s.Hostname == routing.Effective {
 		return c.host.Effective
 	}
 	return c.host.Configured
 }
 
-// rank is the place of a candidate by its spec: compared entry by entry, more is better. The
-// criteria name the entries.
-type rank [7]int
-
-var (
-	httpCriteria = [...]criterion{byExactHost, byHost, byPath, byPath, byMethod, byHeaders, byQuery}
-	grpcCriteria = [...]criterion{byExactHost, byHost, byService, byCall, byHeaders, byNothing, byNothing}
-)
-
-func (s *matchSettings) rankCandidate(c *candidate) rank {
-	var r rank
-	host := s.decidingHostname(c)
-	if !strings.HasPrefix(host, "*") {
-		r[0] = len(host)
+// matchCriteria returns the criteria about what matches say, in order, for candidates of the kind of
+// one: those of GRPCRoutes have their own where they do not compete with HTTPRoutes (gatewayapi G42).
+func (s *matchSettings) matchCriteria(c *candidate) []routing.Criterion {
+	if c.match != nil && c.match.grpc && s.Kinds == routing.KindsSeparate {
+		return []routing.Criterion{routing.ExactHost, routing.HostLength, routing.Service, routing.Call,
+			routing.Headers}
 	}
-	r[1] = len(host)
-	switch m := c.match; {
-	case m == nil:
-	case m.grpc:
-		r[2], r[3], r[4] = len(m.service.value), len(m.call.value), len(m.headers)
-	default:
-		r[2], r[3] = s.rankPath(m.path)
-		r[5], r[6] = s.countHeaders(m), len(m.query)
-		if m.method != "" && !s.methodAsHeader {
-			r[4] = 1
-		}
-	}
-	return r
+	return s.MatchCriteria()
 }
 
-// countHeaders returns how many header matches count.
+// compare tells which of two candidates comes first by what their specs say: less than 0 if a does.
+// It also tells what decided, "" if nothing did.
+func (s *matchSettings) compare(a, b *candidate) (int, routing.Criterion) {
+	for _, by := range s.matchCriteria(a) {
+		if order := s.compareBy(by, a, b); order != 0 {
+			return order, by
+		}
+	}
+	return 0, ""
+}
+
+// compareBy compares two candidates by one criterion about what their matches say.
+func (s *matchSettings) compareBy(by routing.Criterion, a, b *candidate) int {
+	if by == routing.PathText {
+		return strings.Compare(s.pathText(b), s.pathText(a))
+	}
+	return cmp.Compare(s.measure(by, b), s.measure(by, a))
+}
+
+func (s *matchSettings) pathText(c *candidate) string {
+	if c.match == nil || !s.asksForPath(c.match) {
+		return ""
+	}
+	return c.pathMatch(s).value
+}
+
+// measure returns what a criterion makes of a candidate; more is better.
+func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
+	host := s.decidingHostname(c)
+	wildcard := strings.HasPrefix(host, "*")
+	switch by {
+	case routing.ExactHost:
+		if wildcard {
+			return 0
+		}
+		return len(host)
+	case routing.HostLength:
+		return len(host)
+	case routing.Labels:
+		return len(strings.FieldsFunc(host, func(r rune) bool { return r == '.' }))
+	}
+	if c.match == nil {
+		return 0
+	}
+	switch by {
+	case routing.WildcardHostLast:
+		switch {
+		case host == "":
+			return 0
+		case wildcard || c.pathMatch(s).form == expression:
+			return 1 + len(host) + len(c.pathMatch(s).value)
+		}
+		return 1 << 16
+	case routing.LongestHost:
+		return c.routeFacts.longestExact<<16 + c.routeFacts.longest
+	case routing.PathType:
+		return s.rankPathType(c)
+	case routing.PathLength:
+		return s.countPathLength(c)
+	case routing.MatchedLength:
+		return c.matchedLength
+	case routing.Method:
+		if c.match.method != "" && !s.Ignores(routing.IgnoredMethod) {
+			return 1
+		}
+		return 0
+	case routing.Service:
+		return len(c.match.service.value)
+	case routing.Call:
+		return len(c.match.call.value)
+	case routing.Headers:
+		return len(c.match.headers)
+	case routing.HeadersAndMethod:
+		return s.countHeaders(c.match)
+	case routing.ExactHeaders:
+		return countExact(c.match.headers) + s.countHeaders(c.match) - len(c.match.headers)
+	case routing.Query:
+		if s.Ignores(routing.IgnoredQuery) {
+			return 0
+		}
+		return len(c.match.query)
+	case routing.ExactQuery:
+		return countExact(c.match.query)
+	case routing.Kind:
+		if c.match.grpc {
+			return 0
+		}
+		return 1
+	case routing.Score:
+		return s.score(c)
+	}
+	return 0
+}
+
+// countHeaders returns how many header matches count where a method is one of them.
 func (s *matchSettings) countHeaders(m *match) int {
-	if m.method != "" && s.methodAsHeader {
+	if m.method != "" {
 		return len(m.headers) + 1
 	}
 	return len(m.headers)
 }
 
-// rankPath returns the place of a path match: its sort, then its length. An expression has no
-// portable place; without a setting it is below exact paths and above prefixes, which every answer
-// that depends on it says.
-func (s *matchSettings) rankPath(p pathMatch) (sort, length int) {
-	switch {
-	case p.form == exact:
-		return 3, 0
-	case p.form == expression && s.regexRank == "byLength":
-		return 1, len(p.value)
-	case p.form == expression && s.regexRank == "afterPrefix":
-		return 0, 0
-	case p.form == expression:
-		return 2, 0
-	case s.stripSlash:
-		return 1, len(trimSlash(p.value))
-	}
-	return 1, len(p.value)
-}
-
-// compare tells which of two candidates comes first by what their specs say: less than 0 if a does.
-// It also tells what decided.
-func (s *matchSettings) compare(a, b *candidate) (int, criterion) {
-	ra, rb := s.rankCandidate(a), s.rankCandidate(b)
-	for i := range ra {
-		if ra[i] != rb[i] {
-			if a.match != nil && a.match.grpc {
-				return cmp.Compare(rb[i], ra[i]), grpcCriteria[i]
-			}
-			return cmp.Compare(rb[i], ra[i]), httpCriteria[i]
+func countExact(of []valueMatch) int {
+	n := 0
+	for i := range of {
+		if of[i].form == exact {
+			n++
 		}
 	}
-	return 0, byNothing
+	return n
+}
+
+// rankPathType returns the place of a path match by its type. An expression has no portable place;
+// without one it is below exact paths and above prefixes, which every answer that depends on it
+// says.
+func (s *matchSettings) rankPathType(c *candidate) int {
+	const last, afterPrefixes, prefixes, beforePrefixes, itself, exactPaths = 0, 1, 2, 3, 4, 5
+	form := c.pathMatch(s).form
+	switch {
+	case c.match.grpc && c.match.anyCall && (s.GRPCAny == routing.GRPCLast && !c.match.bare ||
+		s.GRPCBare == routing.GRPCLast && c.match.bare):
+		return last
+	case form == exact:
+		return exactPaths
+	case c.isPathItself:
+		return itself
+	case form == prefix:
+		return prefixes
+	}
+	switch s.Regex.Rank {
+	case routing.RankByLength, routing.RankAsRoot:
+		return prefixes
+	case routing.RankAfterPrefix:
+		return afterPrefixes
+	}
+	return beforePrefixes
+}
+
+// countPathLength returns how many characters of a path match count among those of one type.
+func (s *matchSettings) countPathLength(c *candidate) int {
+	path := c.pathMatch(s)
+	switch {
+	case path.form == exact && s.Prefix != routing.Typeless:
+		return 0
+	case path.form == exact:
+		return len(path.value)
+	case path.form == expression && s.Regex.Rank == routing.RankAsRoot:
+		return len(s.trimPrefix("/"))
+	case path.form == expression && (s.Regex.Longer || s.Regex.Rank == routing.RankByLength):
+		return len(path.value)
+	case path.form == expression:
+		return 0
+	}
+	return len(s.trimPrefix(path.value))
+}
+
+// trimPrefix returns what counts of a path prefix.
+func (s *matchSettings) trimPrefix(value string) string {
+	if s.PrefixLength == routing.Trimmed {
+		return trimSlash(value)
+	}
+	return value
+}
+
+// score returns one number for all that a match asks for: 100000 for an exact path, 1 for the prefix
+// /, 10000 and 100 a character for others, 1000 for a method, 100 for a header, 10 for a query
+// parameter, one for each character of the longest hostname and for each rule of the route from this
+// one on. Of a GRPCRoute it is the length of its text as a rule of a router.
+func (s *matchSettings) score(c *candidate) int {
+	m, facts := c.match, c.routeFacts
+	if m.grpc {
+		return facts.longest + len(formatRouterRule(m))
+	}
+	n := facts.longest + facts.rules - c.index + 100*len(m.headers) + 10*len(m.query)
+	switch path := m.path; {
+	case path.form == exact:
+		n += 100_000
+	case path.form == prefix && path.value == "/":
+		n++
+	default:
+		n += 10_000 + 100*len(path.value)
+	}
+	if m.method != "" {
+		n += 1000
+	}
+	return n
+}
+
+// formatRouterRule returns a match of a GRPCRoute as the text of a rule, of which the length counts.
+func formatRouterRule(m *match) string {
+	parts := []string{"PathPrefix(`/`)"}
+	if !m.anyCall {
+		parts[0] = "PathRegexp(`" + m.pathExpression.value + "`)"
+	}
+	for _, h := range m.headers {
+		function := "Header"
+		if h.form == expression {
+			function = "HeaderRegexp"
+		}
+		parts = append(parts, function+"(`"+h.name+"`,`"+h.value+"`)")
+	}
+	return strings.Join(parts, " && ")
 }
 
 // sortCandidates puts the best candidate first. What a spec does not decide, the age of the routes
@@ -164,8 +251,8 @@ func (s *matchSettings) sortCandidates(cs []candidate) {
 		same := cs[first:last]
 		aged := s.canOrderByAge(same)
 		slices.SortStableFunc(same, func(a, b candidate) int {
-			order, _ := breakTie(&a, &b, aged)
-			return order
+			order, _ := s.breakTie(&a, &b, aged)
+			return cmp.Or(order, orderUndecided(&a, &b))
 		})
 		first = last
 	}
@@ -191,7 +278,7 @@ func (s *matchSettings) findBest(cs []candidate) *candidate {
 	}
 	best, aged := &same[0], s.canOrderByAge(same)
 	for i := range same {
-		if order, _ := breakTie(&same[i], best, aged); order < 0 {
+		if order, _ := s.breakTie(&same[i], best, aged); cmp.Or(order, orderUndecided(&same[i], best)) < 0 {
 			best = &same[i]
 		}
 	}
@@ -205,25 +292,45 @@ func (s *matchSettings) isEqual(a, b *candidate) bool {
 
 // canOrderByAge reports whether the age of the routes can order the candidates.
 func (s *matchSettings) canOrderByAge(cs []candidate) bool {
-	return !s.ignoreAge && !slices.ContainsFunc(cs, func(c candidate) bool { return creationTime(c.object).IsZero() })
+	return s.countsAge() && !slices.ContainsFunc(cs, func(c candidate) bool { return creationTime(c.object).IsZero() })
 }
 
 func creationTime(o *model.Object) time.Time {
 	return o.Created
 }
 
-// breakTie orders candidates whose specs say the same: older route, then namespace/name as one
-// string, then the rule's place.
-func breakTie(a, b *candidate, aged bool) (int, criterion) {
-	if aged {
-		if order := creationTime(a.object).Compare(creationTime(b.object)); order != 0 {
-			return order, byAge
+// breakTie orders candidates whose specs say the same: by the age of the route, its name and the
+// rule's place, as far as these count. It is 0 for different rules where nothing orders them.
+func (s *matchSettings) breakTie(a, b *candidate, aged bool) (int, routing.Criterion) {
+	for _, by := range s.TieBreaks() {
+		order := 0
+		switch by {
+		case routing.Age:
+			if aged {
+				order = creationTime(a.object).Compare(creationTime(b.object))
+			}
+		case routing.Namespace:
+			order = strings.Compare(a.object.Ref.Namespace, b.object.Ref.Namespace)
+		case routing.Name:
+			order = strings.Compare(a.object.Ref.FullName(), b.object.Ref.FullName())
+		case routing.Rule:
+			order = cmp.Compare(a.index, b.index)
+		}
+		if order != 0 {
+			return order, by
 		}
 	}
-	if order := strings.Compare(a.object.Ref.FullName(), b.object.Ref.FullName()); order != 0 {
-		return order, byName
+	if a.rule == b.rule {
+		return cmp.Compare(a.matchIndex, b.matchIndex), routing.Rule
 	}
-	return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.matchIndex, b.matchIndex)), byPosition
+	return 0, ""
+}
+
+// orderUndecided puts candidates that nothing orders by name, so that answers do not depend on the
+// order of the input.
+func orderUndecided(a, b *candidate) int {
+	return cmp.Or(strings.Compare(a.object.Ref.FullName(), b.object.Ref.FullName()), cmp.Compare(a.index, b.index),
+		cmp.Compare(a.matchIndex, b.matchIndex))
 }
 
 // countEqual counts the first of sorted candidates and those behind it that rank equally.
@@ -237,13 +344,13 @@ func (s *matchSettings) countEqual(cs []candidate) int {
 
 // decidingCriteria returns for every candidate but the first what put the first one before it. The
 // candidates are sorted.
-func (s *matchSettings) decidingCriteria(cs []candidate) []criterion {
+func (s *matchSettings) decidingCriteria(cs []candidate) []routing.Criterion {
 	aged := s.canOrderByAge(cs[:s.countEqual(cs)])
-	out := make([]criterion, 0, len(cs)-1)
+	out := make([]routing.Criterion, 0, len(cs)-1)
 	for i := range cs[1:] {
 		_, by := s.compare(&cs[0], &cs[i+1])
-		if by == byNothing {
-			_, by = breakTie(&cs[0], &cs[i+1], aged)
+		if by == "" {
+			_, by = s.breakTie(&cs[0], &cs[i+1], aged)
 		}
 		out = append(out, by)
 	}
@@ -251,49 +358,92 @@ func (s *matchSettings) decidingCriteria(cs []candidate) []criterion {
 }
 
 // explainOrder says in words why a comes before b.
-func (s *matchSettings) explainOrder(a, b *candidate, by criterion) string {
-	host := func(c *candidate) string { return cmp.Or(s.decidingHostname(c), "no hostname") }
+func (s *matchSettings) explainOrder(a, b *candidate, by routing.Criterion) string {
+	hostA, hostB := s.decidingHostname(a), s.decidingHostname(b)
 	switch by {
-	case byExactHost:
-		if strings.HasPrefix(s.decidingHostname(b), "*") || s.decidingHostname(b) == "" {
-			return fmt.Sprintf("hostname %s is exact, %s is not", host(a), host(b))
+	case routing.ExactHost:
+		if strings.HasPrefix(hostB, "*") || hostB == "" {
+			return fmt.Sprintf("hostname %s is exact, %s is not", cmp.Or(hostA, "no hostname"),
+				cmp.Or(hostB, "no hostname"))
 		}
-		return formatLonger("hostname", host(a), host(b))
-	case byHost:
-		if s.decidingHostname(b) == "" {
-			return fmt.Sprintf("it is for hostname %s, the other for any", host(a))
+		return formatLonger("hostname", hostA, hostB)
+	case routing.HostLength, routing.Labels, routing.LongestHost:
+		if hostB == "" {
+			return fmt.Sprintf("it is for hostname %s, the other for any", hostA)
 		}
-		return formatLonger("hostname", host(a), host(b))
-	case byPath:
-		if a.match.path.form == b.match.path.form {
-			return formatLonger(strings.TrimSuffix(pathMatch{form: a.match.path.form}.formatText(), " "),
-				a.match.path.value, b.match.path.value)
+		if by == routing.LongestHost {
+			return fmt.Sprintf("%s counts the longest hostname of a route: %d characters, the other has %d", s.Name,
+				a.routeFacts.longest, b.routeFacts.longest)
 		}
-		return a.match.path.formatText() + " comes before " + b.match.path.formatText()
-	case byMethod:
+		return formatLonger("hostname", hostA, hostB)
+	case routing.WildcardHostLast:
+		return s.Name + " tries exact hostnames before wildcards and expressions, and those before no hostname"
+	case routing.PathType, routing.PathLength, routing.PathText:
+		return s.explainPathOrder(a, b, by)
+	case routing.MatchedLength:
+		return fmt.Sprintf("it matches %d characters of the path, the other %d (%s)", a.matchedLength, b.matchedLength,
+			s.Name)
+	case routing.Method:
 		return "it is for method " + a.match.method + ", the other for any"
-	case byService:
+	case routing.Service:
 		return formatNamed("service", a.match.service.value, b.match.service.value)
-	case byCall:
+	case routing.Call:
 		return formatNamed("method", a.match.call.value, b.match.call.value)
-	case byHeaders:
-		return formatCounts(s.countHeaders(a.match), s.countHeaders(b.match), "header match", "header matches")
-	case byQuery:
+	case routing.Headers:
+		return formatCounts(len(a.match.headers), len(b.match.headers), "header match", "header matches")
+	case routing.HeadersAndMethod:
+		text := formatCounts(s.countHeaders(a.match), s.countHeaders(b.match), "header match", "header matches")
+		if a.match.method != "" || b.match.method != "" {
+			text += " (a method is one of them)"
+		}
+		return text
+	case routing.ExactHeaders, routing.ExactQuery:
+		return "more of its matches are exact"
+	case routing.Query:
 		return formatCounts(len(a.match.query), len(b.match.query), "query match", "query matches")
-	case byAge:
+	case routing.Kind:
+		return s.Name + " tries HTTPRoutes before GRPCRoutes"
+	case routing.Score:
+		return fmt.Sprintf("%s: %d beats %d", s.Name, s.score(a), s.score(b))
+	case routing.Age:
 		return fmt.Sprintf("the route is older (%s, %s)", formatCreation(a), formatCreation(b))
-	case byName:
+	case routing.Name, routing.Namespace:
 		reason := "equally old"
-		if s.ignoreAge {
+		if !s.countsAge() {
 			reason = "age does not count"
 		} else if creationTime(a.object).IsZero() || creationTime(b.object).IsZero() {
 			reason = "no creation time"
 		}
 		return fmt.Sprintf("%s comes before %s by name: %s", a.object.Ref.FullName(), b.object.Ref.FullName(), reason)
-	case byPosition:
+	case routing.Rule:
+		if a.route != b.route {
+			return "it is an earlier rule of its route"
+		}
 		return "it is the earlier rule of the route"
 	}
-	return "they are the same"
+	return "nothing orders them"
+}
+
+// explainPathOrder says why the path match of a comes before that of b.
+func (s *matchSettings) explainPathOrder(a, b *candidate, by routing.Criterion) string {
+	pathA, pathB := a.pathMatch(s), b.pathMatch(s)
+	textA, textB := pathA.formatText(), pathB.formatText()
+	switch {
+	case a.isPathItself && !b.isPathItself:
+		return fmt.Sprintf("%s tries %s itself as an exact path, before expressions", s.Name, textA)
+	case by == routing.PathText:
+		return fmt.Sprintf("of texts of one length %s tries the larger one first: %s, then %s", s.Name, pathA.value,
+			pathB.value)
+	case pathA.form == pathB.form || by == routing.PathLength && s.Prefix == routing.Typeless:
+		return formatLonger(strings.TrimSuffix(pathMatch{form: pathA.form}.formatText(), " "), pathA.value, pathB.value)
+	case s.described && pathA.form == expression && pathB.form == prefix && by == routing.PathType:
+		return s.Name + " tries expressions before prefixes"
+	case s.described && pathA.form == prefix && pathB.form == expression && by == routing.PathType:
+		return s.Name + " tries prefixes before expressions"
+	case by == routing.PathLength:
+		return fmt.Sprintf("%s compares lengths: %s is longer than %s", s.Name, textA, textB)
+	}
+	return textA + " comes before " + textB
 }
 
 func formatCreation(c *candidate) string { return creationTime(c.object).UTC().Format(time.RFC3339) }

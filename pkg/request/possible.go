@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -23,17 +24,19 @@ func (a *Answer) IsAmongCandidates() bool { return a.doubts == a.candidateDoubts
 // is known, or others may take it.
 func (t *trace) listPossible() []*Answer {
 	a := t.answer
-	if !a.RuleUncertain && !t.orderUncertain || !a.IsAmongCandidates() || len(t.answeringListeners) == 0 {
+	if !a.RuleUncertain && !t.orderUncertain || !a.IsAmongCandidates() || len(t.answeringTables) == 0 {
 		return nil
 	}
-	first := max(0, slices.IndexFunc(t.answeringListeners, func(p entryListener) bool { return p.id == a.Listener }))
+	first := max(0, slices.IndexFunc(t.answeringTables, func(table routeTable) bool {
+		return slices.ContainsFunc(table, func(p entryListener) bool { return p.id == a.Listener })
+	}))
 	var out []*Answer
-	for _, p := range t.answeringListeners[first:] {
-		at := trace{matcher: t.matcher, request: t.request, settings: t.settings, answer: &Answer{Listener: p.id}}
-		at.collectCandidates(p)
+	for _, table := range t.answeringTables[first:] {
+		at := trace{matcher: t.matcher, request: t.request, settings: t.settings, answer: &Answer{Listener: table[0].id}}
+		at.collectCandidates(table)
 		if open := func(c candidate) bool { return c.openReason != "" }; slices.ContainsFunc(at.unsure, open) &&
-			(t.request.Protocol == GRPC || t.matcher.graph.SharesPort(p.id)) {
-			return nil // which kind of routes, or which listener, answers depends on what is attached
+			(t.request.Protocol == GRPC || len(table) > 1 || t.settings.Hosts == routing.Shadow) {
+			return nil // which kind of routes, or which hostname, decides depends on what is attached
 		}
 		chain, certain := at.findFirstCandidates()
 		for i := range chain {
@@ -41,8 +44,8 @@ func (t *trace) listPossible() []*Answer {
 			if isDelegating(t.matcher.graph, c.rule) {
 				return nil // a rule of another route may take it, or one that comes later
 			}
-			if !slices.ContainsFunc(out, func(o *Answer) bool { return o.Rule == c.rule && o.Listener == p.id }) {
-				out = append(out, assumeCandidate(t, c, p.id))
+			if !slices.ContainsFunc(out, func(o *Answer) bool { return o.Rule == c.rule && o.Listener == c.place }) {
+				out = append(out, assumeCandidate(t, c, c.place))
 			}
 		}
 		if certain {
@@ -64,8 +67,13 @@ func (t *trace) findFirstCandidates() (out []candidate, certain bool) {
 			continue
 		}
 		last := i + t.settings.countEqual(all[i:])
-		if !t.settings.ignoreAge && !t.settings.canOrderByAge(all[i:last]) {
+		if t.settings.countsAge() && !t.settings.canOrderByAge(all[i:last]) {
 			out = append(out, all[i+1:last]...)
+		}
+		for j := range all[i+1:] {
+			if o := all[i+1+j]; t.explainUndecided(&all[i], &o) != "" {
+				out = append(out, o)
+			}
 		}
 		return out, true
 	}
@@ -83,13 +91,15 @@ func isCertain(t *trace, c *candidate) bool {
 	case t.settings.isUncertain(c.match):
 		return false
 	}
-	return c.match.matchRequest(t.request, !t.settings.unanchored) == yes
+	own := *c
+	holds, _ := t.settings.matchCandidate(&own, t.request)
+	return holds == yes
 }
 
 // isUncertain reports whether a match has an expression of which it is not known how it is read, or
 // where it ranks.
 func (s *matchSettings) isUncertain(m *match) bool {
-	return m != nil && m.hasExpression() && (s.regexRank == ambiguousRank || s.foreignDialect)
+	return m != nil && m.hasExpression() && (s.hasUnknownRank() || s.foreignDialect)
 }
 
 // isDelegating reports whether a rule delegates to other routes, whose rules are no candidates.
@@ -122,8 +132,7 @@ func assumeCandidate(t *trace, c *candidate, listener topology.NodeID) *Answer {
 
 // AssumeMatch returns what becomes of a request if a competing match takes it; nil: if none does.
 func (m Competition) AssumeMatch(a *Answer, c *Competitor) *Answer {
-	s := readMatchSettings(m.settings)
-	t := trace{matcher: m.Matcher, request: &a.Request, settings: &s, answer: a}
+	t := trace{matcher: m.Matcher, request: &a.Request, settings: m.settingsAt(a.Gateway), answer: a}
 	if c == nil {
 		return assumeCandidate(&t, nil, a.Listener)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
@@ -18,7 +19,7 @@ import (
 // (gatewayapi G52). A rule that only several others together shadow is not found.
 type shadowFinder struct {
 	matcher  *Matcher
-	settings matchSettings
+	settings *matchSettings // of the place that is looked at
 	seed     maphash.Seed
 	routes   []topology.NodeID // that are attached somewhere
 	position []int32           // by node: where in routes it is, from 1; 0: it is not
@@ -40,7 +41,8 @@ type matchSum struct {
 // shadow is a match of a rule, and the one that comes first.
 type shadow struct {
 	own, by   candidate
-	criterion criterion
+	criterion routing.Criterion
+	settings  *matchSettings
 	byAge     bool // the order is by age, as far as age decides
 }
 
@@ -48,7 +50,7 @@ type shadow struct {
 func (f *shadow) compare(o *shadow) int {
 	return cmp.Or(cmp.Compare(f.own.matchIndex, o.own.matchIndex), cmp.Compare(f.by.rule, o.by.rule),
 		cmp.Compare(f.by.matchIndex, o.by.matchIndex),
-		strings.Compare(f.own.host.Effective, o.own.host.Effective), cmp.Compare(f.criterion, o.criterion))
+		strings.Compare(f.own.host.Effective, o.own.host.Effective), strings.Compare(string(f.criterion), string(o.criterion)))
 }
 
 func (s *shadowFinder) findProblems() []model.Problem {
@@ -59,7 +61,11 @@ func (s *shadowFinder) findProblems() []model.Problem {
 	}
 	for _, place := range g.Order(topology.All) {
 		switch g.Node(place).Role {
-		case topology.Listener, topology.Frontend:
+		case topology.Listener:
+			s.settings = s.matcher.settingsAt(s.matcher.gatewayOf(place))
+			s.compareAt(place)
+		case topology.Frontend:
+			s.settings = s.matcher.settingsInMesh(g.Node(place).Ref.WithoutSection())
 			s.compareAt(place)
 		}
 	}
@@ -128,7 +134,7 @@ func (s *shadowFinder) sumMatches(route topology.NodeID) []matchSum {
 // buildCandidate returns the candidate that a sum stands for.
 func (s *shadowFinder) buildCandidate(route topology.NodeID, p matchSum, host gatewayapi.Hostname) candidate {
 	g := s.matcher.graph
-	c := candidate{route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host,
+	c := candidate{routeFacts: &routeFacts{rules: len(g.Children(topology.All, route))}, route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host,
 		matchIndex: p.matchIndex}
 	if hasMatches(g.RouteKind(route)) {
 		plain := compiler{textOnly: true}
@@ -254,11 +260,15 @@ func (s *shadowFinder) judgeGroup(group []candidate, late func(*candidate)) {
 		aged := s.settings.canOrderByAge(same)
 		for i, how := range s.settings.decidingCriteria(same) {
 			c := &same[i+1]
+			if how == "" { // nothing that is known orders them
+				continue
+			}
 			late(c)
 			if c.rule == same[0].rule {
 				continue
 			}
-			f := &shadow{own: *c, by: same[0], criterion: how, byAge: aged}
+			f := &shadow{own: *c, by: same[0], criterion: how, byAge: aged,
+				settings: s.settings}
 			if known := s.shadows[c.rule]; known == nil || f.compare(known) < 0 {
 				s.shadows[c.rule] = f
 			}
@@ -302,10 +312,10 @@ func (s *shadowFinder) buildProblem(f *shadow) model.Problem {
 	own, by := s.matcher.graph.Node(f.own.rule), s.matcher.graph.Node(f.by.rule)
 	p := model.Problem{Severity: model.Warning, Code: model.RuleShadowed,
 		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref,
-			s.settings.explainOrder(&f.by, &f.own, f.criterion)),
+			f.settings.explainOrder(&f.by, &f.own, f.criterion)),
 		Hint: "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules",
 		strconv.Itoa(own.Index))
-	if f.criterion == byName && !s.settings.ignoreAge && !f.byAge {
+	if f.criterion == routing.Name && f.settings.countsAge() && !f.byAge {
 		p.Message = fmt.Sprintf(
 			"the younger of it and %s gets no request: they have the same matches; without creation times, the first by name wins here", by.Ref)
 	}

@@ -31,7 +31,7 @@ func TestDelegationShadowsNothing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, plainGateway+c.routes, nil)
 			var got []string
-			for _, p := range Lint(w.graph, model.NewSettings(nil)) {
+			for _, p := range Lint(w.graph, model.NewSettings(nil), Profiles{}) {
 				if p.Code == model.RuleShadowed {
 					got = append(got, p.Ref.Section)
 				}

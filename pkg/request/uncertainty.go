@@ -2,8 +2,10 @@ package request
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
@@ -19,10 +21,7 @@ func (t *trace) checkUnsureCandidates(best *candidate) {
 		}
 		why := c.openReason
 		if why == "" {
-			why = "its regular expression cannot be evaluated"
-			if c.match != nil && c.match.hasRedactedValue() {
-				why = "a value that it asks for is left out (redacted)"
-			}
+			why = c.doubt
 		}
 		ref := t.matcher.graph.Node(c.rule).Ref
 		t.answer.addCandidateDoubt(ref.String() + " may come first: " + why)
@@ -36,13 +35,22 @@ func (t *trace) checkExpressions(best *candidate) {
 	if best.match == nil {
 		return
 	}
-	described := t.settings.regexRank != ambiguousRank
+	unknown := t.settings.hasUnknownRank()
 	isPath := func(c *candidate, f form) bool { return c.match.path.form == f && !c.match.grpc }
+	above := func(c *candidate) []int { // what goes before the path
+		var out []int
+		for _, by := range t.settings.matchCriteria(c) {
+			if by == routing.PathType {
+				break
+			}
+			out = append(out, t.settings.measure(by, c))
+		}
+		return out
+	}
 	for i := range t.sure {
 		c := &t.sure[i]
 		across := isPath(best, prefix) && isPath(c, expression) || isPath(best, expression) && isPath(c, prefix)
-		if mine, theirs := t.settings.rankCandidate(best), t.settings.rankCandidate(c); across && !described &&
-			c.rule != best.rule && [2]int(mine[:]) == [2]int(theirs[:]) {
+		if across && unknown && c.rule != best.rule && slices.Equal(above(best), above(c)) {
 			t.answer.addCandidateDoubt(
 				fmt.Sprintf("%s and %s both match; which comes first depends on the implementation",
 					best.match.path.formatText(), c.match.path.formatText()))
@@ -52,7 +60,7 @@ func (t *trace) checkExpressions(best *candidate) {
 			return
 		}
 	}
-	if best.match.hasExpression() && (!described || t.settings.foreignDialect) {
+	if best.match.hasExpression() && (unknown || t.settings.foreignDialect) {
 		t.answer.addCandidateDoubt("the rule matches by a regular expression (" + best.match.formatText() +
 			"), whose dialect implementations choose; RE2 is assumed")
 		t.answer.addProblem(model.Info, model.NotEvaluated, best.object,
@@ -60,11 +68,66 @@ func (t *trace) checkExpressions(best *candidate) {
 	}
 }
 
+// checkUndecided makes the rule uncertain if nothing that is known of the data plane puts the best
+// candidate before another one.
+func (t *trace) checkUndecided() {
+	best := &t.sure[0]
+	for i := range t.sure[1:] {
+		c := &t.sure[i+1]
+		why := t.explainUndecided(best, c)
+		if why == "" {
+			continue
+		}
+		a, b := t.matcher.graph.Node(best.rule).Ref, t.matcher.graph.Node(c.rule).Ref
+		t.answer.addCandidateDoubt(fmt.Sprintf("%s and %s both match; %s", a, b, why))
+		t.answer.addProblem(model.Warning, model.NotEvaluated, best.object,
+			fmt.Sprintf("cannot tell which of %s and %s takes the request: %s", a, b, why), "")
+		return
+	}
+}
+
+// explainUndecided says why it is not known which of two candidates that hold comes first; "" if it
+// is. The first one is the best.
+func (t *trace) explainUndecided(best, c *candidate) string {
+	s := t.settings
+	if c.rule == best.rule || !s.described || c.match == nil {
+		return ""
+	}
+	catchAll := func(c *candidate) bool {
+		m := c.match
+		return c.pathMatch(s).form == prefix && c.pathMatch(s).value == "/" && m.method == "" && len(m.headers) == 0 &&
+			len(m.query) == 0
+	}
+	order, _ := s.compare(best, c)
+	tie := order
+	if order == 0 {
+		tie, _ = s.breakTie(best, c, s.countsAge())
+	}
+	switch {
+	case s.Hosts == routing.ByRoute && c.route != best.route:
+		return s.Name + " gives each route an address of its own"
+	case s.HostGroups == routing.GroupsUnsorted && c.host.Configured != best.host.Configured &&
+		catchAll(best) == catchAll(c):
+		return fmt.Sprintf("their routes have different hostnames (%s, %s), which %s does not order",
+			chooseText(best.host.Configured == "", "none", best.host.Configured),
+			chooseText(c.host.Configured == "", "none", c.host.Configured), s.Name)
+	case s.WeightAnnotation != "" && best.object.Text("metadata", "annotations", s.WeightAnnotation) !=
+		c.object.Text("metadata", "annotations", s.WeightAnnotation):
+		return "annotation " + s.WeightAnnotation + " counts only where a setting of " + s.Name + " says so"
+	case order == 0 && c.route != best.route && s.SameMatch == routing.SameUnknown,
+		tie == 0 && s.SameMatch != routing.SameJoinBackends:
+		return "which comes first is not known of " + s.Name
+	case tie == 0:
+		return s.Name + " joins the backends of rules with one match, or orders them in a way that is not known"
+	}
+	return ""
+}
+
 // checkOrder reports an order that only names decided, because creation times are missing
 // (gatewayapi G47).
 func (t *trace) checkOrder() {
 	best := &t.sure[0]
-	if t.settings.ignoreAge {
+	if !t.settings.countsAge() {
 		return
 	}
 	same := t.sure[:t.settings.countEqual(t.sure)]

@@ -31,6 +31,9 @@ type Profile struct {
 	Rewrite       []Replacement // how a prefix is replaced in what is sent on; nil: as the Gateway API says
 	Redirect      []Replacement // likewise in the Location of a redirect
 	RedirectPort  RedirectPort
+	// of routes, a number that puts them first; whether it counts is up to the data plane's
+	// configuration; "": there is none
+	WeightAnnotation string
 	// a route table in which two listeners of one HTTP port have routes for one hostname is refused
 	// by the proxy as a whole
 	RefusesSharedHosts bool
@@ -136,9 +139,8 @@ const (
 	HeadersAndMethod Criterion = "headersAndMethod" // header matches, a method is one more
 	ExactHeaders     Criterion = "exactHeaders"     // of those the exact ones, more first
 	ExactQuery       Criterion = "exactQuery"
-	Kind             Criterion = "kind"   // HTTPRoutes before GRPCRoutes
-	Weight           Criterion = "weight" // a number in an annotation of the route
-	Score            Criterion = "score"  // one number made of all that a match asks for
+	Kind             Criterion = "kind"  // HTTPRoutes before GRPCRoutes
+	Score            Criterion = "score" // one number made of all that a match asks for
 )
 
 // IsTieBreak reports whether a criterion is about the object rather than about what its match says.

@@ -150,7 +150,7 @@ func (p *part) formatText() string {
 		}
 		exprs++
 		if p.set.holds != "" && p.set.holds[i] == 1 {
-			holds += " matching " + expr
+			holds += " matching " + p.splitter.texts[expr]
 		}
 	}
 	switch {

@@ -64,7 +64,7 @@ func IsRequestOn(r *request.Request, host, path string) bool {
 	if !isHostAsked(h.nameOf(r.Host), []string{host}) {
 		return false
 	}
-	t := newTextSplitter(pathAlphabet, append(testsOfPaths([]string{path}), request.Test{Value: r.Path}), false)
+	t := newTextSplitter(pathAlphabet, append(testsOfPaths([]string{path}), request.Test{Value: r.Path}))
 	at := textSet{t.keyOf(r.Path), r.Path}
 	return slices.ContainsFunc(testsOfPaths([]string{path}),
 		func(test request.Test) bool { return t.isTestMet(&test, &at) })

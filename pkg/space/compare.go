@@ -43,7 +43,6 @@ func Compare(before, after Side, s Scope, see func(*Pair) bool) error {
 		own.ExtraTests = side.ExtraTests
 		c.sides[i] = walker{competition: request.Competition{Matcher: side.Matcher}, scope: &own}
 	}
-	c.unanchored = c.sides[1].competition.IsUnanchored()
 	for _, e := range pairEntries(before, after, &c) {
 		h := newHostNames(c.listHostnames(&e))
 		for _, name := range h.sortNames() {
@@ -58,11 +57,10 @@ func Compare(before, after Side, s Scope, see func(*Pair) bool) error {
 }
 
 type comparer struct {
-	sides      [2]walker
-	unanchored bool // of both: whether expressions may match a part of a text
-	see        func(*Pair) bool
-	done       bool
-	err        error
+	sides [2]walker
+	see   func(*Pair) bool
+	done  bool
+	err   error
 }
 
 // entryPair is where the same requests come to the two inputs; nil where they come to one alone.
@@ -199,7 +197,7 @@ func (c *comparer) splitCalls(d draftPair) {
 	}
 	for _, k := range []partKey{{of: request.AspectService}, {of: request.AspectCall}} {
 		if len(c.collectTests(&d, k)) == 0 {
-			d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil, false),
+			d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil),
 				set: textSet{text: "x"}, matchesAll: true})
 		}
 	}
@@ -209,7 +207,7 @@ func (c *comparer) splitCalls(d draftPair) {
 // splitPaths splits the requests to a host by path.
 func (c *comparer) splitPaths(d draftPair) {
 	k := partKey{of: request.AspectPath}
-	t := newTextSplitter(pathAlphabet, c.collectTests(&d, k), c.unanchored)
+	t := newTextSplitter(pathAlphabet, c.collectTests(&d, k))
 	if !t.splitTexts() {
 		c.emitUnknown(d, "the regular expressions on paths tell apart more than can be followed")
 		return
@@ -272,7 +270,7 @@ func (c *comparer) splitByPart(d draftPair, k partKey) {
 	if k.of == request.AspectHeader {
 		of = headerAlphabet
 	}
-	t := newTextSplitter(of, c.collectTests(&d, k), c.unanchored)
+	t := newTextSplitter(of, c.collectTests(&d, k))
 	if !t.splitTexts() {
 		c.emitUnknown(d, "the regular expressions on "+aspectNames[k.of]+" "+k.name+
 			" tell apart more than can be followed")

@@ -20,7 +20,7 @@ const (
 func exploreTexts(t *textSplitter) ([]textSet, bool) {
 	e := explorer{splitter: t, tree: buildTree(t), seen: map[string]bool{}, setIndex: map[textKey]int{}}
 	for _, expr := range t.expressions {
-		re, err := syntax.Parse(anchorExpression(expr, t.unanchored), syntax.Perl)
+		re, err := syntax.Parse(anchorExpression(expr), syntax.Perl)
 		if err != nil {
 			return nil, false
 		}

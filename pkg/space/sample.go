@@ -66,7 +66,7 @@ func (w *walker) buildSample(c *request.Competitor, name string, r request.Reque
 		case request.AspectHeader:
 			of = headerAlphabet
 		}
-		t := newTextSplitter(of, rival.tests[i:i+1], w.competition.IsUnanchored())
+		t := newTextSplitter(of, rival.tests[i:i+1])
 		if !t.splitTexts() {
 			return r, false
 		}

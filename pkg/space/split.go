@@ -13,7 +13,7 @@ func (w *walker) splitPaths(d draft) {
 	t := w.newSplitter(pathAlphabet, append(testsOfPart(d.competitors, k), apart...))
 	if !t.splitTexts() {
 		why := "the regular expressions on paths tell apart more than can be followed"
-		d = d.withoutExpressions(k, w.competition.IsUnanchored(), why)
+		d = d.withoutExpressions(k, why)
 		if t = w.newSplitter(pathAlphabet, append(testsOfPart(d.competitors, k), apart...)); !t.splitTexts() {
 			w.emitUnknown(d, why)
 			return
@@ -39,7 +39,7 @@ func (w *walker) splitPaths(d draft) {
 // newSplitter returns a splitter of the values of a part that follows expressions as far as the
 // walk still may.
 func (w *walker) newSplitter(of alphabet, tests []request.Test) *textSplitter {
-	t := newTextSplitter(of, tests, w.competition.IsUnanchored())
+	t := newTextSplitter(of, tests)
 	if w.scope.Steps > 0 {
 		t.stepsLeft = &w.stepsLeft
 	}
@@ -80,7 +80,7 @@ func (x pathIndex) findCompetitors(t *textSplitter, path string, rivals []compet
 
 // withoutExpressions returns a draft in which expressions ask nothing of a part: whether they hold
 // is open.
-func (d draft) withoutExpressions(k partKey, loose bool, why string) draft {
+func (d draft) withoutExpressions(k partKey, why string) draft {
 	d.competitors = slices.Clone(d.competitors)
 	for i := range d.competitors {
 		r := &d.competitors[i]
@@ -91,7 +91,7 @@ func (d draft) withoutExpressions(k partKey, loose bool, why string) draft {
 		if at < 0 {
 			continue
 		}
-		if k.of == request.AspectPath && !loose {
+		if k.of == request.AspectPath {
 			r.pathStart = literalPrefix(r.tests[at].Value)
 		}
 		r.tests, r.uncertain, r.doubt = slices.Delete(slices.Clone(r.tests), at, at+1), true, why
@@ -117,8 +117,7 @@ func (w *walker) splitCalls(d draft) {
 			one := d
 			for _, test := range tests {
 				k := partKeyOf(&test)
-				t := newTextSplitter(valueAlphabet, append(testsOfPart(one.competitors, k), test),
-					w.competition.IsUnanchored())
+				t := newTextSplitter(valueAlphabet, append(testsOfPart(one.competitors, k), test))
 				one = one.withPart(part{partKey: k, splitter: t, set: textSet{t.keyOf(test.Value), test.Value}})
 			}
 			if w.splitRest(w.fillCall(one)); w.done {
@@ -135,7 +134,7 @@ func (w *walker) fillCall(d draft) draft {
 			len(testsOfPart(d.competitors, k)) > 0 {
 			continue
 		}
-		d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil, false), set: textSet{text: "x"},
+		d = d.withPart(part{partKey: k, splitter: newTextSplitter(valueAlphabet, nil), set: textSet{text: "x"},
 			matchesAll: true})
 	}
 	return d
@@ -183,7 +182,7 @@ func (w *walker) splitByPart(d draft, k partKey) {
 	}
 	t := w.newSplitter(of, tests)
 	if !t.splitTexts() {
-		w.splitRest(d.withoutExpressions(k, w.competition.IsUnanchored(), "the regular expressions on "+
+		w.splitRest(d.withoutExpressions(k, "the regular expressions on "+
 			aspectNames[k.of]+" "+k.name+" tell apart more than can be followed"))
 		return
 	}

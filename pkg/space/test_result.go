@@ -53,7 +53,7 @@ func splitPart(k partKey, tests []request.Test) []part {
 	case request.AspectHeader:
 		of = headerAlphabet
 	}
-	t := newTextSplitter(of, tests, false)
+	t := newTextSplitter(of, tests)
 	if !t.splitTexts() {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ type textSplitter struct {
 	prefixes    map[string]bool // "" is everything
 	expressions []string
 	regexes     []*regexp.Regexp
-	unanchored  bool // expressions may match a part
-	stepsLeft   *int // that are left for all of a walk; nil: only the bound of each counts
+	texts       map[string]string // of expressions: as they are configured
+	stepsLeft   *int              // that are left for all of a walk; nil: only the bound of each counts
 	sets        []textSet
 }
 
@@ -43,8 +44,9 @@ type textKey struct {
 	holds  string // a byte for each expression: 1 if it holds
 }
 
-func newTextSplitter(of alphabet, tests []request.Test, loose bool) *textSplitter {
-	t := &textSplitter{alphabet: of, exact: map[string]bool{}, prefixes: map[string]bool{"": true}, unanchored: loose}
+func newTextSplitter(of alphabet, tests []request.Test) *textSplitter {
+	t := &textSplitter{alphabet: of, exact: map[string]bool{}, prefixes: map[string]bool{"": true},
+		texts: map[string]string{}}
 	for i := range tests {
 		switch test := &tests[i]; test.Form {
 		case request.Exact:
@@ -58,7 +60,8 @@ func newTextSplitter(of alphabet, tests []request.Test, loose bool) *textSplitte
 		case request.Expression:
 			if !slices.Contains(t.expressions, test.Value) {
 				t.expressions = append(t.expressions, test.Value)
-				t.regexes = append(t.regexes, regexp.MustCompile(anchorExpression(test.Value, loose)))
+				t.regexes = append(t.regexes, regexp.MustCompile(anchorExpression(test.Value)))
+				t.texts[test.Value] = cmp.Or(test.Text, test.Value)
 			}
 		}
 	}
@@ -66,10 +69,7 @@ func newTextSplitter(of alphabet, tests []request.Test, loose bool) *textSplitte
 }
 
 // anchorExpression returns an expression that has to match a whole text.
-func anchorExpression(expr string, loose bool) string {
-	if loose {
-		return `(?s:\A.*)(?:` + expr + `)(?s:.*\z)`
-	}
+func anchorExpression(expr string) string {
 	return `\A(?:` + expr + `)\z`
 }
 

@@ -135,7 +135,7 @@ func (w *walker) isReadable(expr string) bool {
 func (w *walker) fixHeader(d draft, header Header) draft {
 	k := partKey{request.AspectHeader, header.Name}
 	tests := testsOfPart(d.competitors, k)
-	t := newTextSplitter(headerAlphabet, append(tests, request.Test{Value: header.Value}), w.competition.IsUnanchored())
+	t := newTextSplitter(headerAlphabet, append(tests, request.Test{Value: header.Value}))
 	p := part{partKey: k, splitter: t, absent: header.Absent, set: textSet{t.keyOf(header.Value), header.Value}}
 	return d.withPart(p)
 }
