@@ -379,6 +379,7 @@ func completeExpression(text string, tied routing.Tied) string {
 // FindRule tells where a request goes, as Find does, but without comparisons, near misses and the
 // settings that would matter.
 func (m *Matcher) FindRule(r Request, w Destination) (*Answer, error) {
+	r.Text = r.formatText()
 	t, err := m.traceRequest(&r, w, nil)
 	if err != nil {
 		return nil, err

@@ -172,7 +172,7 @@ const mostNamed = 3
 func (m *Matcher) findDifferent(t *trace, w Destination, see func(name string, a *Answer) bool) {
 	a := t.answer
 	if t.settings.described || a.Gateway == topology.None || m.graph.Node(a.Gateway).Object == nil ||
-		t.answeredByPath {
+		t.answeredByPath || a.Request.Protocol != HTTP && a.Request.Protocol != GRPC {
 		return
 	}
 	if m.otherSettings == nil {

@@ -197,6 +197,9 @@ func (t *trace) findAtGateway(w Destination) {
 	if t.answerMisdirected(everywhere) || t.normalizePath(t.fittingListeners[0]) {
 		return
 	}
+	if len(table) == 0 {
+		table = t.fittingListeners[:1]
+	}
 	t.answeringTables = []routeTable{table}
 	if t.settings.sharedListeners {
 		t.answeringTables = nil

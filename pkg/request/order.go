@@ -27,7 +27,10 @@ func (s *matchSettings) decidingHostname(c *candidate) string {
 // matchCriteria returns the criteria about what matches say, in order, for candidates of the kind of
 // one: those of GRPCRoutes have their own where they do not compete with HTTPRoutes (gatewayapi G42).
 func (s *matchSettings) matchCriteria(c *candidate) []routing.Criterion {
-	if c.match != nil && c.match.grpc && s.Kinds == routing.KindsSeparate {
+	switch {
+	case c.match == nil:
+		return []routing.Criterion{routing.ExactHost, routing.HostLength}
+	case c.match.grpc && s.Kinds == routing.KindsSeparate:
 		return []routing.Criterion{routing.ExactHost, routing.HostLength, routing.Service, routing.Call,
 			routing.Headers}
 	}
@@ -302,7 +305,11 @@ func creationTime(o *model.Object) time.Time {
 // breakTie orders candidates whose specs say the same: by the age of the route, its name and the
 // rule's place, as far as these count. It is 0 for different rules where nothing orders them.
 func (s *matchSettings) breakTie(a, b *candidate, aged bool) (int, routing.Criterion) {
-	for _, by := range s.TieBreaks() {
+	tieBreaks := s.TieBreaks()
+	if a.match == nil { // routes of connections, which all have the same order (gatewayapi G43)
+		tieBreaks = []routing.Criterion{routing.Age, routing.Name}
+	}
+	for _, by := range tieBreaks {
 		order := 0
 		switch by {
 		case routing.Age:

@@ -179,8 +179,8 @@ func (t *trace) servesHostname(b *bucket, name string) bool {
 	return false
 }
 
-// commitToPath drops all candidates but those of the best path, whether the other conditions of its
-// matches hold or not.
+// commitToPath drops all candidates if none of the best path holds: that path is chosen whether the
+// other conditions of its matches hold or not.
 func (t *trace) commitToPath() {
 	by := []routing.Criterion{routing.PathType, routing.PathLength, routing.PathText}
 	compare := func(a, b *candidate) int {
@@ -201,10 +201,9 @@ func (t *trace) commitToPath() {
 		return
 	}
 	later := func(c candidate) bool { return compare(&c, best) > 0 }
-	lost := slices.ContainsFunc(t.sure, later)
-	t.sure, t.unsure = slices.DeleteFunc(t.sure, later), slices.DeleteFunc(t.unsure, later)
-	if lost && len(t.sure) == 0 {
-		path := best.pathMatch(t.settings)
-		t.committedTo = path.formatText()
+	if slices.ContainsFunc(t.sure, func(c candidate) bool { return !later(c) }) || len(t.sure)+len(t.unsure) == 0 {
+		return // the later ones come later anyway
 	}
+	t.sure, t.unsure = t.sure[:0], slices.DeleteFunc(t.unsure, later)
+	t.committedTo = best.pathMatch(t.settings).formatText()
 }
