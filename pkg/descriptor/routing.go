@@ -66,8 +66,12 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 			"prefixLength": choose(r, &p.PrefixLength, routing.AsWritten, routing.Trimmed),
 			"grpcAny":      choose(r, &p.GRPCAny, routing.GRPCRoot, routing.GRPCLast),
 			"grpcBare":     choose(r, &p.GRPCBare, routing.GRPCRoot, routing.GRPCLast),
-			"grpcPath":     choose(r, &p.GRPCPath, routing.GRPCByForm, routing.GRPCByExpression),
-			"regex":        func(n *yaml.Node) { r.readRegex(n, &p.Regex) },
+			"grpcPath": func(n *yaml.Node) {
+				r.Object(n, map[string]form.Field{"expressions": r.Flag(&p.GRPCPath.Expressions),
+					"prefix": r.Text(&p.GRPCPath.Prefix), "anyService": r.Text(&p.GRPCPath.AnyService),
+					"anyMethod": r.Text(&p.GRPCPath.AnyCall)})
+			},
+			"regex": func(n *yaml.Node) { r.readRegex(n, &p.Regex) },
 			"prefix": choose(r, &p.Prefix, routing.ByElement, routing.ByCharacters, routing.OwnExact,
 				routing.Typeless, routing.PatternExact),
 			"commit": r.Flag(&p.Commit),
@@ -77,6 +81,7 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 				routing.SplitValues, routing.UnknownValues),
 			"query": choose(r, &p.Query, routing.FirstValue, routing.LastValue, routing.AnyValue,
 				routing.UnknownValues),
+			"rawQuery":      r.Flag(&p.RawQuery),
 			"kinds":         choose(r, &p.Kinds, routing.KindsSeparate, routing.KindsTogether),
 			"sameMatch":     choose(r, &p.SameMatch, routing.SameFirst, routing.SameJoinBackends, routing.SameUnknown),
 			"redirectGuard": r.Flag(&p.RedirectGuard),

@@ -40,8 +40,8 @@ type routeFacts struct {
 // pathMatch returns what the match asks of the path: for a GRPCRoute what its service and method
 // are as a path.
 func (c *candidate) pathMatch(s *matchSettings) pathMatch {
-	if c.match.grpc && s.GRPCPath == routing.GRPCByExpression {
-		return c.match.pathExpression
+	if c.match.grpc {
+		return c.match.callPath(s.GRPCPath)
 	}
 	return c.match.path
 }
@@ -98,7 +98,7 @@ func (s *matchSettings) matchCandidate(c *candidate, r *Request) (holds, pathHol
 	}
 	fields(m.headers, r.headerValues, s.Headers, "header")
 	if !s.Ignores(routing.IgnoredQuery) {
-		fields(s.queryOf(m), r.parameterValues, s.Query, "query parameter")
+		fields(s.queryOf(m), func(name string) []string { return s.parameterValues(r, name) }, s.Query, "query parameter")
 	}
 	return holds, pathHolds
 }
@@ -154,10 +154,15 @@ func (r *Request) headerValues(name string) []string {
 	return out
 }
 
-// parameterValues returns the values of all query parameters of a name.
-func (r *Request) parameterValues(name string) []string {
+// parameterValues returns the values of all query parameters of a name: decoded, or as they are
+// written.
+func (s *matchSettings) parameterValues(r *Request, name string) []string {
 	var out []string
-	for _, q := range r.Query {
+	all := r.Query
+	if s.RawQuery && r.RawQuery != "" {
+		all = splitQuery(r.RawQuery)
+	}
+	for _, q := range all {
 		if q.Name == name {
 			out = append(out, q.Value)
 		}
@@ -227,4 +232,41 @@ func (m *match) explainDoubt() string {
 		return "a value that it asks for is left out (redacted)"
 	}
 	return "its regular expression cannot be evaluated"
+}
+
+// isCatchAll reports whether a candidate takes every request to its hosts.
+func (s *matchSettings) isCatchAll(c *candidate) bool {
+	path := c.pathMatch(s)
+	every := path.form == prefix && path.value == "/" || path.form == expression && path.value == ".*"
+	return every && c.match.method == "" && len(c.match.headers) == 0 && len(c.match.query) == 0
+}
+
+// isOneGroup reports whether two candidates are of routes that some data planes sort together.
+func isOneGroup(a, b *candidate) bool {
+	return a.place == b.place && a.host.Configured == b.host.Configured
+}
+
+// mergeGroups returns sorted candidates as a data plane has them that sorts each group by itself:
+// the best of each group, those that take every request after the others, and behind them the rest.
+func (s *matchSettings) mergeGroups(sorted []candidate) []candidate {
+	var first, catchAlls, rest []candidate
+	for i := range sorted {
+		c := &sorted[i]
+		known := func(o candidate) bool { return isOneGroup(&o, c) }
+		switch {
+		case c.match == nil || slices.ContainsFunc(first, known) || slices.ContainsFunc(catchAlls, known):
+			rest = append(rest, *c)
+		case s.isCatchAll(c):
+			catchAlls = append(catchAlls, *c)
+		default:
+			first = append(first, *c)
+		}
+	}
+	return slices.Concat(first, catchAlls, rest)
+}
+
+// isBehindItsGroup reports whether another candidate of its group comes before one of several.
+func (s *matchSettings) isBehindItsGroup(sorted []candidate, at int) bool {
+	return s.HostGroups == routing.GroupsUnsorted &&
+		slices.ContainsFunc(sorted[:at], func(o candidate) bool { return isOneGroup(&o, &sorted[at]) })
 }

@@ -26,10 +26,12 @@ func (t *trace) explainChoice() {
 	var why []string
 	if len(t.fittingListeners) > 1 {
 		at := slices.IndexFunc(t.fittingListeners, func(p entryListener) bool { return p.id == a.Listener })
-		if at == 0 {
+		switch {
+		case at < 0 || len(t.answeringTables) == 1 && len(t.answeringTables[0]) > 1: // they answer as one
+		case at == 0:
 			why = append(why, fmt.Sprintf("%s is more specific than %s", t.matcher.listenerName(t.fittingListeners[0]),
 				t.matcher.listenerName(t.fittingListeners[1])))
-		} else {
+		default:
 			why = append(why, fmt.Sprintf("%s is used because no rule on %s matches",
 				t.matcher.listenerName(t.fittingListeners[at]), t.matcher.listenerName(t.fittingListeners[0])))
 		}
@@ -57,7 +59,12 @@ func (t *trace) explainChoice() {
 		if best.route == c.route {
 			name = other.Section
 		}
-		why = append(why, "wins over "+name+": "+t.settings.explainOrder(best, c, by))
+		reason := t.settings.explainOrder(best, c, by)
+		if t.settings.HostGroups == routing.GroupsUnsorted && !isOneGroup(best, c) &&
+			t.settings.isCatchAll(c) && !t.settings.isCatchAll(best) {
+			reason = t.settings.Name + " tries what takes every request last"
+		}
+		why = append(why, "wins over "+name+": "+reason)
 	}
 	if left > 0 {
 		why = append(why, fmt.Sprintf("wins over %d more rules that match", left))

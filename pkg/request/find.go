@@ -228,9 +228,12 @@ func (t *trace) findAtGateway(w Destination) {
 // server name; false if it may go on.
 func (t *trace) answerMisdirected(open []entryListener) bool {
 	a := t.answer
+	if t.settings.SNI == routing.SNIHost {
+		return false
+	}
 	outcome, why := t.matcher.checkMisdirected(t.request, t.fittingListeners[0], open)
 	switch {
-	case outcome == "" || t.settings.SNI == routing.SNIHost:
+	case outcome == "":
 		return false
 	case t.settings.SNI == routing.SNI404:
 		if outcome != Misdirected { // the listener has no route for the host either
@@ -336,6 +339,9 @@ func (t *trace) isGuarded(c *candidate) bool {
 func (t *trace) sortCandidates() {
 	t.settings.sortCandidates(t.sure)
 	t.settings.sortCandidates(t.unsure)
+	if t.settings.HostGroups == routing.GroupsUnsorted {
+		t.sure = t.settings.mergeGroups(t.sure)
+	}
 }
 
 // answerNoMatch answers where no rule matches.

@@ -234,7 +234,7 @@ func (m *Matcher) checkMisdirected(r *Request, chosen entryListener, open []entr
 	case !isForHost(chosen.facts.Hostname, r.Host):
 		return NoMatch, fmt.Sprintf("the server name %s leads to %s, and no listener on port %d is for host %s", r.SNI,
 			m.listenerName(chosen), r.Port, r.Host)
-	case rankHostname(own[0].facts.Hostname) > rankHostname(chosen.facts.Hostname):
+	case len(own) > 0 && rankHostname(own[0].facts.Hostname) > rankHostname(chosen.facts.Hostname):
 		return Misdirected, fmt.Sprintf("the server name %s leads to %s, but %s is more specific for host %s", r.SNI,
 			m.listenerName(chosen), m.listenerName(own[0]), r.Host)
 	}

@@ -1,7 +1,6 @@
 package request
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -23,11 +22,10 @@ type match struct {
 	call    valueMatch
 	grpc    bool
 
-	// Of gRPC, for data planes that have HTTPRoutes and GRPCRoutes in one list, where path is what
-	// service and method are as a path:
-	bare           bool      // the rule has no matches
-	anyCall        bool      // it asks for neither a service nor a method
-	pathExpression pathMatch // service and method as an expression
+	// Of gRPC, for data planes that have HTTPRoutes and GRPCRoutes in one list:
+	bare      bool                            // the rule has no matches
+	anyCall   bool                            // it asks for neither a service nor a method
+	callPaths map[routing.GRPCPath]*pathMatch // service and method as a path, as data planes read them
 }
 
 type pathMatch struct {
@@ -108,11 +106,7 @@ type compiler struct {
 func (c *compiler) compileRule(body model.Body, grpc bool) (out []match, faults []string) {
 	list := body.Field("matches")
 	if list.Len() == 0 {
-		m := match{grpc: grpc, bare: true, path: pathMatch{form: prefix, value: "/"}}
-		if grpc {
-			c.compileCallPath(&m)
-		}
-		return []match{m}, nil
+		return []match{{grpc: grpc, bare: true, anyCall: grpc, path: pathMatch{form: prefix, value: "/"}}}, nil
 	}
 	for i, v := range list.Items {
 		m, err := c.compileMatch(v, grpc)
@@ -133,9 +127,7 @@ func (c *compiler) compileMatch(v model.Body, grpc bool) (match, error) {
 		if m.service, err = c.compileMethod(method, "service"); err == nil {
 			m.call, err = c.compileMethod(method, "method")
 		}
-		if err == nil {
-			c.compileCallPath(&m)
-		}
+		m.anyCall = m.service.form == anything && m.call.form == anything
 	} else {
 		if m.path, err = c.compilePath(v.Field("path")); err == nil {
 			m.method, err = textAt(v, "method")
@@ -278,34 +270,42 @@ func globToExpression(glob string) string {
 	return strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(glob))
 }
 
-// compileCallPath sets what the service and the method of a match are as a path: /service/method, a
-// prefix /service/, or an expression where one of them is.
-func (c *compiler) compileCallPath(m *match) {
-	const anyElement = `[^/]+`
-	service, call := cmp.Or(m.service.value, anyElement), cmp.Or(m.call.value, anyElement)
-	m.anyCall = m.service.form == anything && m.call.form == anything
-	asExpression := pathMatch{form: expression, value: "/" + service + "/" + call}
-	switch {
-	case m.anyCall:
-		m.path = pathMatch{form: prefix, value: "/"}
-		m.pathExpression = m.path
-		return
-	case m.service.form == exact && m.call.form == exact:
-		m.path = pathMatch{form: exact, value: "/" + service + "/" + call}
-	case m.service.form == exact && m.call.form == anything:
-		m.path = pathMatch{form: prefix, value: "/" + service + "/"}
-	default:
-		if m.service.form == exact {
-			service = regexp.QuoteMeta(service)
-		}
-		if m.call.form == exact {
-			call = regexp.QuoteMeta(call)
-		}
-		m.path = pathMatch{form: expression, value: "/" + service + "/" + call}
-		m.path.regex = c.compileRegex(m.path.value)
+// callPath returns what the service and the method of a match are as a path, as a data plane reads
+// them.
+func (m *match) callPath(of routing.GRPCPath) pathMatch {
+	if m.anyCall {
+		return pathMatch{form: prefix, value: "/"}
 	}
-	asExpression.regex = c.compileRegex(asExpression.value)
-	m.pathExpression = asExpression
+	if known := m.callPaths[of]; known != nil {
+		return *known
+	}
+	text := func(v *valueMatch, any string) string {
+		switch {
+		case v.form == anything:
+			return any
+		case v.form == exact && !of.Expressions:
+			return regexp.QuoteMeta(v.value)
+		}
+		return v.value
+	}
+	out := pathMatch{form: expression,
+		value: "/" + text(&m.service, of.AnyService) + "/" + text(&m.call, of.AnyCall)}
+	switch {
+	case of.Expressions:
+	case m.service.form == exact && m.call.form == exact:
+		out = pathMatch{form: exact, value: "/" + m.service.value + "/" + m.call.value}
+	case m.service.form == exact && m.call.form == anything && of.Prefix != "":
+		out = pathMatch{form: prefix, value: strings.ReplaceAll(of.Prefix, "SERVICE", m.service.value)}
+	}
+	if out.form == expression {
+		one := compiler{}
+		out.regex = one.compileRegex(out.value)
+	}
+	if m.callPaths == nil {
+		m.callPaths = map[routing.GRPCPath]*pathMatch{}
+	}
+	m.callPaths[of] = &out
+	return out
 }
 
 // textAt is the text at a key, "" where there is none.

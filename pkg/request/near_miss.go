@@ -226,7 +226,7 @@ func (s *matchSettings) findMiss(c *candidate, r *Request) (part Part, why strin
 			all = append(all, miss{PartMethod, "method " + m.method, r.Method})
 		}
 		if !s.Ignores(routing.IgnoredQuery) {
-			values(PartQuery, s.queryOf(m), r.parameterValues, s.Query)
+			values(PartQuery, s.queryOf(m), func(name string) []string { return s.parameterValues(r, name) }, s.Query)
 		}
 	} else if min(m.service.matchTexts([]string{r.Service}, routing.FirstValue, s.Regex.Tied),
 		m.call.matchTexts([]string{r.Call}, routing.FirstValue, s.Regex.Tied)) == no {

@@ -190,6 +190,9 @@ func (s *matchSettings) countPathLength(c *candidate) int {
 	case path.form == expression:
 		return 0
 	}
+	if c.match.grpc { // its slash is none that somebody wrote
+		return len(path.value)
+	}
 	return len(s.trimPrefix(path.value))
 }
 
@@ -208,7 +211,7 @@ func (s *matchSettings) trimPrefix(value string) string {
 func (s *matchSettings) score(c *candidate) int {
 	m, facts := c.match, c.routeFacts
 	if m.grpc {
-		return facts.longest + len(formatRouterRule(m))
+		return facts.longest + len(formatRouterRule(m, s.GRPCPath))
 	}
 	n := facts.longest + facts.rules - c.index + 100*len(m.headers) + 10*len(m.query)
 	switch path := m.path; {
@@ -226,10 +229,10 @@ func (s *matchSettings) score(c *candidate) int {
 }
 
 // formatRouterRule returns a match of a GRPCRoute as the text of a rule, of which the length counts.
-func formatRouterRule(m *match) string {
+func formatRouterRule(m *match, calls routing.GRPCPath) string {
 	parts := []string{"PathPrefix(`/`)"}
 	if !m.anyCall {
-		parts[0] = "PathRegexp(`" + m.pathExpression.value + "`)"
+		parts[0] = "PathRegexp(`" + m.callPath(calls).value + "`)"
 	}
 	for _, h := range m.headers {
 		function := "Header"

@@ -61,6 +61,9 @@ func (t *trace) listPossible() []*Answer {
 func (t *trace) findFirstCandidates() (out []candidate, certain bool) {
 	all := slices.Concat(t.sure, t.unsure)
 	t.settings.sortCandidates(all)
+	if t.settings.HostGroups == routing.GroupsUnsorted {
+		all = t.settings.mergeGroups(all)
+	}
 	for i := range all {
 		out = append(out, all[i])
 		if !isCertain(t, &all[i]) {
@@ -71,7 +74,8 @@ func (t *trace) findFirstCandidates() (out []candidate, certain bool) {
 			out = append(out, all[i+1:last]...)
 		}
 		for j := range all[i+1:] {
-			if o := all[i+1+j]; t.explainUndecided(&all[i], &o) != "" {
+			o := all[i+1+j]
+			if t.explainUndecided(&all[i], &o) != "" && !t.settings.isBehindItsGroup(all, i+1+j) {
 				out = append(out, o)
 			}
 		}

@@ -36,6 +36,7 @@ type Request struct {
 	Method   string
 	Path     string // as given, without the query
 	Query    []Field
+	RawQuery string // as it is written; "": as Query has it
 	Headers  []Field
 	Service  string // of gRPC
 	Call     string // the method of gRPC
@@ -74,7 +75,7 @@ func New(method, rawURL string, o Options) (Request, error) {
 	if r.Port, err = parsePort(u); err != nil {
 		return Request{}, err
 	}
-	r.Query = readQuery(u.RawQuery)
+	r.Query, r.RawQuery = readQuery(u.RawQuery), u.RawQuery
 	r.Host, r.SNI = r.Address, r.Address
 	if err := r.readHeaders(o.Headers); err != nil {
 		return Request{}, err
@@ -97,7 +98,7 @@ func New(method, rawURL string, o Options) (Request, error) {
 			return Request{}, newUsageError("write --grpc package.Service/Method",
 				"%q is not a gRPC service and method", o.GRPC)
 		}
-		r.Method, r.Path, r.Query = "POST", "/"+r.Service+"/"+r.Call, nil
+		r.Method, r.Path, r.Query, r.RawQuery = "POST", "/"+r.Service+"/"+r.Call, nil, ""
 	case o.Protocol != "":
 		r.Protocol = Protocol(strings.ToUpper(o.Protocol))
 		if !slices.Contains([]Protocol{TLS, TCP, UDP}, r.Protocol) {
@@ -175,13 +176,22 @@ func parsePort(u *url.URL) (int32, error) {
 
 // readQuery reads the parameters in order. What cannot be decoded stays as it is written.
 func readQuery(raw string) []Field {
+	out := splitQuery(raw)
+	for i, q := range out {
+		out[i] = Field{unescapeQuery(q.Name), unescapeQuery(q.Value)}
+	}
+	return out
+}
+
+// splitQuery returns the parameters in order, as they are written.
+func splitQuery(raw string) []Field {
 	var out []Field
 	for part := range strings.SplitSeq(raw, "&") {
 		if part == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		out = append(out, Field{unescapeQuery(name), unescapeQuery(value)})
+		out = append(out, Field{name, value})
 	}
 	return out
 }

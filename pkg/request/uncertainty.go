@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -75,7 +76,7 @@ func (t *trace) checkUndecided() {
 	for i := range t.sure[1:] {
 		c := &t.sure[i+1]
 		why := t.explainUndecided(best, c)
-		if why == "" {
+		if why == "" || t.settings.isBehindItsGroup(t.sure, i+1) {
 			continue
 		}
 		a, b := t.matcher.graph.Node(best.rule).Ref, t.matcher.graph.Node(c.rule).Ref
@@ -93,11 +94,6 @@ func (t *trace) explainUndecided(best, c *candidate) string {
 	if c.rule == best.rule || !s.described || c.match == nil {
 		return ""
 	}
-	catchAll := func(c *candidate) bool {
-		m := c.match
-		return c.pathMatch(s).form == prefix && c.pathMatch(s).value == "/" && m.method == "" && len(m.headers) == 0 &&
-			len(m.query) == 0
-	}
 	order, _ := s.compare(best, c)
 	tie := order
 	if order == 0 {
@@ -106,11 +102,12 @@ func (t *trace) explainUndecided(best, c *candidate) string {
 	switch {
 	case s.Hosts == routing.ByRoute && c.route != best.route:
 		return s.Name + " gives each route an address of its own"
-	case s.HostGroups == routing.GroupsUnsorted && c.host.Configured != best.host.Configured &&
-		catchAll(best) == catchAll(c):
-		return fmt.Sprintf("their routes have different hostnames (%s, %s), which %s does not order",
-			chooseText(best.host.Configured == "", "none", best.host.Configured),
-			chooseText(c.host.Configured == "", "none", c.host.Configured), s.Name)
+	case s.HostGroups == routing.GroupsUnsorted && !isOneGroup(best, c):
+		if s.isCatchAll(best) != s.isCatchAll(c) {
+			return ""
+		}
+		return fmt.Sprintf("their routes have different listeners or hostnames (%s, %s), which %s does not order",
+			cmp.Or(best.host.Configured, "none"), cmp.Or(c.host.Configured, "none"), s.Name)
 	case s.WeightAnnotation != "" && best.object.Text("metadata", "annotations", s.WeightAnnotation) !=
 		c.object.Text("metadata", "annotations", s.WeightAnnotation):
 		return "annotation " + s.WeightAnnotation + " counts only where a setting of " + s.Name + " says so"

@@ -22,6 +22,7 @@ type Profile struct {
 	Ignored       []Ignored
 	Headers       Values
 	Query         Values
+	RawQuery      bool // query parameters are compared as they are written, not decoded
 	Kinds         Kinds
 	SameMatch     SameMatch
 	RedirectGuard bool // a redirect to a scheme is no candidate for requests that came by that scheme
@@ -166,14 +167,14 @@ const (
 	GRPCLast GRPCRank = "last"
 )
 
-// GRPCPath says how the service and the method of a GRPCRoute's match become a path.
-type GRPCPath string
-
-// The paths: exact where both are given, a prefix for a service; or an expression always.
-const (
-	GRPCByForm       GRPCPath = "form"
-	GRPCByExpression GRPCPath = "expression"
-)
+// GRPCPath says how the service and the method of a GRPCRoute's match become a path: an exact one
+// where both are given, and else an expression or, for a service alone, a prefix.
+type GRPCPath struct {
+	Expressions bool   // the path is always an expression
+	Prefix      string // of a service alone: text in which SERVICE stands for it; "": an expression
+	AnyService  string // the expression for a service that is not asked for
+	AnyCall     string // the expression for a method that is not asked for
+}
 
 // Regex says how regular expressions are ranked and read (gatewayapi G48).
 type Regex struct {
@@ -278,8 +279,9 @@ const (
 // one effective hostname.
 type HostGroups string
 
-// The orders. GroupsUnsorted: those of one configured hostname stand together, in an order that is
-// not known; paths / without conditions come after all others.
+// The orders. GroupsUnsorted: those of one listener and configured hostname stand together, in an
+// order that is not known. In each, what comes behind a match of everything is not sent to the proxy;
+// matches of everything come after all others.
 const (
 	GroupsSorted   HostGroups = "sorted"
 	GroupsUnsorted HostGroups = "unsorted"
@@ -330,8 +332,9 @@ func Standard() Profile {
 	return Profile{Hosts: FallThrough, Hostname: Configured, Listeners: Listeners{Share: ShareNothing, Drop: DropNone},
 		SNI: SNI421, Order: []Criterion{ExactHost, HostLength, PathType, PathLength, Method, Headers, Query, Age, Name,
 			Rule},
-		PrefixLength: AsWritten, GRPCAny: GRPCRoot, GRPCBare: GRPCRoot, GRPCPath: GRPCByForm,
-		Regex: Regex{Rank: RankUnknown, Tied: TiedBoth, HeaderTied: TiedBoth, Dialect: RE2}, Prefix: ByElement,
+		PrefixLength: AsWritten, GRPCAny: GRPCRoot, GRPCBare: GRPCRoot,
+		GRPCPath: GRPCPath{Prefix: "/SERVICE/", AnyService: "[^/]+", AnyCall: "[^/]+"},
+		Regex:    Regex{Rank: RankUnknown, Tied: TiedBoth, HeaderTied: TiedBoth, Dialect: RE2}, Prefix: ByElement,
 		Headers: FirstValue, Query: FirstValue, Kinds: KindsSeparate, SameMatch: SameFirst, HostGroups: GroupsSorted,
 		Preflight: PreflightUnknown, Filters: FiltersFixed, RedirectPort: StandardPorts}
 }

@@ -75,7 +75,10 @@ func (how Rules) Apply(path string) string {
 	if how.ResolveDots {
 		path = resolveDots(path)
 	}
-	if how.MergeSlashes {
+	switch {
+	case how.MergeSlashes && !how.MergeSlashesFirst && len(path) > 1 && strings.Trim(path, "/") == "":
+		path = "//" // one in front and one behind
+	case how.MergeSlashes:
 		path = mergeSlashes(path)
 	}
 	return path
