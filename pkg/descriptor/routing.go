@@ -2,6 +2,7 @@ package descriptor
 
 import (
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -68,7 +69,8 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 			"grpcBare":     choose(r, &p.GRPCBare, routing.GRPCRoot, routing.GRPCLast),
 			"grpcPath": func(n *yaml.Node) {
 				r.Object(n, map[string]form.Field{"expressions": r.Flag(&p.GRPCPath.Expressions),
-					"prefix": r.Text(&p.GRPCPath.Prefix), "anyService": r.Text(&p.GRPCPath.AnyService),
+					"methodAsHeader": r.Flag(&p.GRPCPath.CallAsHeader),
+					"prefix":         r.Text(&p.GRPCPath.Prefix), "anyService": r.Text(&p.GRPCPath.AnyService),
 					"anyMethod": r.Text(&p.GRPCPath.AnyCall)})
 			},
 			"regex": func(n *yaml.Node) { r.readRegex(n, &p.Regex) },
@@ -88,9 +90,13 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 			"hostGroups":    choose(r, &p.HostGroups, routing.GroupsSorted, routing.GroupsUnsorted),
 			"preflight": choose(r, &p.Preflight, routing.PreflightUnknown, routing.PreflightBeforeAuth,
 				routing.PreflightAfterAuth),
-			"filters":            choose(r, &p.Filters, routing.FiltersFixed, routing.FiltersInOrder),
-			"rewrite":            r.replacementField(&p.Rewrite),
-			"redirect":           r.replacementField(&p.Redirect),
+			"filters":  choose(r, &p.Filters, routing.FiltersFixed, routing.FiltersInOrder),
+			"rewrite":  r.replacementField(&p.Rewrite),
+			"redirect": r.replacementField(&p.Redirect),
+			"statuses": func(n *yaml.Node) {
+				r.Object(n, map[string]form.Field{"zeroWeights": r.statusField(&p.Statuses.ZeroWeights),
+					"noGRPCBackend": r.statusField(&p.Statuses.NoGRPCBackend)})
+			},
 			"weightAnnotation":   r.Text(&p.WeightAnnotation),
 			"redirectPort":       choose(r, &p.RedirectPort, routing.StandardPorts, routing.Never80Or443),
 			"refusesSharedHosts": r.Flag(&p.RefusesSharedHosts),
@@ -108,6 +114,18 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 
 func (r *vendorReader) replacementField(into *[]routing.Replacement) form.Field {
 	return chooseList(r, into, routing.ReplaceCharacters, routing.TrimReplacement, routing.TidyRoot)
+}
+
+// statusField reads a status of HTTP.
+func (r *vendorReader) statusField(into *int) form.Field {
+	return func(n *yaml.Node) {
+		status, err := strconv.Atoi(n.Value)
+		if err != nil || status < 100 || status > 599 {
+			r.Fail(n, "a status of HTTP is expected here")
+			return
+		}
+		*into = status
+	}
 }
 
 // readListeners reads which listeners answer together, in words: one that says so, and others that

@@ -2,6 +2,7 @@ package request
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -172,10 +173,7 @@ func (m Competition) Hostnames(e Entry) []string {
 			seen[name] = true
 		}
 	}
-	for _, p := range m.possibleListeners(e.Gateway) {
-		if p.facts.Port != e.Port {
-			continue
-		}
+	for _, p := range m.listSharingListeners(e) {
 		add(p.facts.Hostname)
 		for _, t := range m.findIndex(p.id) {
 			for name, b := range t {
@@ -198,6 +196,24 @@ func (m Competition) Hostnames(e Entry) []string {
 		out = append(out, name)
 	}
 	slices.Sort(out)
+	return out
+}
+
+// listSharingListeners returns the listeners whose hostnames tell hosts apart at an entry: those of
+// its port, and those that share their routes with them.
+func (m Competition) listSharingListeners(e Entry) []entryListener {
+	share := m.settingsAt(e.Gateway).Listeners.Share
+	var out []entryListener
+	for _, gateway := range m.listGateways() {
+		if gateway != e.Gateway && (share != routing.ShareClass || !m.isOfSameClass(gateway, e.Gateway)) {
+			continue
+		}
+		for _, p := range m.possibleListeners(gateway) {
+			if p.facts.Port == e.Port || share == routing.ShareGateway {
+				out = append(out, p)
+			}
+		}
+	}
 	return out
 }
 
@@ -257,7 +273,7 @@ func (m Competition) findTables(r *Request, gateway topology.NodeID, listener st
 	open, _ := m.listenersOnPort(r, gateway, listener)
 	fitting := filterByHost(open, r.wantedName())
 	var out []routeTable
-	if s.sharedListeners {
+	if s.sharedListeners || m.mayDiffer(gateway) && (r.Protocol == HTTP || r.Protocol == GRPC) {
 		for i := range fitting {
 			out = append(out, fitting[i:i+1])
 		}
@@ -390,9 +406,55 @@ func (m *Matcher) FindRule(r Request, w Destination) (*Answer, error) {
 	t.checkForeignListeners(w)
 	a := t.answer
 	a.Possible = t.listPossible()
+	m.addDifferent(t, w)
 	*t = trace{sure: t.sure[:0], unsure: t.unsure[:0]} // its memory is used again
 	m.spareTrace = t
 	return a, nil
+}
+
+// mayDiffer reports whether a Gateway's data plane is not known, so that others than the rules of the
+// Gateway API's text may decide.
+func (m *Matcher) mayDiffer(gateway topology.NodeID) bool {
+	return !m.settingsAt(gateway).described && len(m.profiles.All) > 0
+}
+
+// MayDiffer reports whether it is not known which data plane answers at an entry.
+func (m Competition) MayDiffer(e Entry) bool { return m.mayDiffer(e.Gateway) }
+
+// addDifferent makes the rule uncertain where the data plane of the Gateway is not known and some of
+// those that are described give the request to another rule.
+func (m *Matcher) addDifferent(t *trace, w Destination) {
+	a := t.answer
+	var others []*Answer
+	why := ""
+	m.findDifferent(t, w, func(name string, o *Answer) bool {
+		same := func(known *Answer) bool { return known.Rule == o.Rule && known.Listener == o.Listener }
+		if !slices.ContainsFunc(others, same) && !slices.ContainsFunc(a.Possible, same) {
+			others = append(others, o)
+		}
+		if why == "" {
+			instead := "no rule"
+			if o.Rule != topology.None {
+				instead = m.graph.Node(o.Rule).Ref.String()
+			}
+			why = fmt.Sprintf("the implementation of %s is not known, and %s lets %s take the request",
+				m.graph.Node(a.Gateway).Ref, name, instead)
+		}
+		return true
+	})
+	switch {
+	case why == "":
+		return
+	case a.Possible == nil && !a.RuleUncertain:
+		own := *a
+		a.Possible = []*Answer{&own}
+	case a.Possible == nil: // not even all rules that may take it are known
+		others = nil
+	}
+	a.addCandidateDoubt(why)
+	if a.Possible != nil {
+		a.Possible = append(a.Possible, others...)
+	}
 }
 
 // IsDelegating reports whether the rule of a match delegates to other routes, whose rules are not

@@ -174,6 +174,10 @@ func (t *trace) findAtGateway(w Destination) {
 	r := t.request
 	open, refused, places := m.lastArrival.findListeners(m, r, a.Gateway, w.Listener)
 	t.fittingListeners = places
+	byHost := r.Secure && t.settings.SNI == routing.SNIHost && (r.Protocol == HTTP || r.Protocol == GRPC)
+	if byHost { // whatever the server name, the certificate of another listener is shown if need be
+		t.fittingListeners = filterByHost(open, r.Host)
+	}
 	if isAddress(r.Address) && r.SNI != r.Address && r.wantedName() == r.SNI && r.SNI == r.Host {
 		t.addReason("the server name is taken to be the Host, because the connection is to an address")
 	}
@@ -184,7 +188,7 @@ func (t *trace) findAtGateway(w Destination) {
 	}
 	if len(t.fittingListeners) == 0 {
 		t.addReason(m.explainNoListener(r, a.Gateway, open, refused))
-		if len(open) > 0 && !r.Secure {
+		if len(open) > 0 && (!r.Secure || byHost) {
 			a.Status = t.notFoundStatus()
 		}
 		return

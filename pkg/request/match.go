@@ -32,7 +32,9 @@ type pathMatch struct {
 	form  form
 	value string // as it is configured
 	regex *pattern
-	glob  *pattern // of an exact value with wildcards; nil: it has none
+	// of gRPC: the expression stands where a prefix / does, with one more header match
+	asRoot bool
+	glob   *pattern // of an exact value with wildcards; nil: it has none
 }
 
 type valueMatch struct {
@@ -283,7 +285,7 @@ func (m *match) callPath(of routing.GRPCPath) pathMatch {
 		switch {
 		case v.form == anything:
 			return any
-		case v.form == exact && !of.Expressions:
+		case v.form == exact:
 			return regexp.QuoteMeta(v.value)
 		}
 		return v.value
@@ -296,6 +298,9 @@ func (m *match) callPath(of routing.GRPCPath) pathMatch {
 		out = pathMatch{form: exact, value: "/" + m.service.value + "/" + m.call.value}
 	case m.service.form == exact && m.call.form == anything && of.Prefix != "":
 		out = pathMatch{form: prefix, value: strings.ReplaceAll(of.Prefix, "SERVICE", m.service.value)}
+	}
+	if of.CallAsHeader && m.service.form == anything {
+		out = pathMatch{form: expression, value: "(?s:.*)/" + text(&m.call, of.AnyCall), asRoot: true}
 	}
 	if out.form == expression {
 		one := compiler{}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -110,9 +111,13 @@ func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
 	case routing.Headers:
 		return len(c.match.headers)
 	case routing.HeadersAndMethod:
-		return s.countHeaders(c.match)
+		return s.countHeaders(c)
 	case routing.ExactHeaders:
-		return countExact(c.match.headers) + s.countHeaders(c.match) - len(c.match.headers)
+		n := countExact(c.match.headers)
+		if c.match.method != "" {
+			n++
+		}
+		return n
 	case routing.Query:
 		if s.Ignores(routing.IgnoredQuery) {
 			return 0
@@ -132,11 +137,11 @@ func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
 }
 
 // countHeaders returns how many header matches count where a method is one of them.
-func (s *matchSettings) countHeaders(m *match) int {
-	if m.method != "" {
-		return len(m.headers) + 1
+func (s *matchSettings) countHeaders(c *candidate) int {
+	if c.match.method != "" || c.pathMatch(s).asRoot {
+		return len(c.match.headers) + 1
 	}
-	return len(m.headers)
+	return len(c.match.headers)
 }
 
 func countExact(of []valueMatch) int {
@@ -154,8 +159,11 @@ func countExact(of []valueMatch) int {
 // says.
 func (s *matchSettings) rankPathType(c *candidate) int {
 	const last, afterPrefixes, prefixes, beforePrefixes, itself, exactPaths = 0, 1, 2, 3, 4, 5
-	form := c.pathMatch(s).form
+	path := c.pathMatch(s)
+	form := path.form
 	switch {
+	case path.asRoot:
+		return prefixes
 	case c.match.grpc && c.match.anyCall && (s.GRPCAny == routing.GRPCLast && !c.match.bare ||
 		s.GRPCBare == routing.GRPCLast && c.match.bare):
 		return last
@@ -179,6 +187,8 @@ func (s *matchSettings) rankPathType(c *candidate) int {
 func (s *matchSettings) countPathLength(c *candidate) int {
 	path := c.pathMatch(s)
 	switch {
+	case path.asRoot:
+		return len("/")
 	case path.form == exact && s.Prefix != routing.Typeless:
 		return 0
 	case path.form == exact:
@@ -230,16 +240,16 @@ func (s *matchSettings) score(c *candidate) int {
 
 // formatRouterRule returns a match of a GRPCRoute as the text of a rule, of which the length counts.
 func formatRouterRule(m *match, calls routing.GRPCPath) string {
-	parts := []string{"PathPrefix(`/`)"}
+	parts := []string{`PathPrefix("/")`}
 	if !m.anyCall {
-		parts[0] = "PathRegexp(`" + m.callPath(calls).value + "`)"
+		parts[0] = "PathRegexp(" + strconv.Quote(m.callPath(calls).value) + ")"
 	}
 	for _, h := range m.headers {
 		function := "Header"
 		if h.form == expression {
 			function = "HeaderRegexp"
 		}
-		parts = append(parts, function+"(`"+h.name+"`,`"+h.value+"`)")
+		parts = append(parts, function+"("+strconv.Quote(h.name)+","+strconv.Quote(h.value)+")")
 	}
 	return strings.Join(parts, " && ")
 }
@@ -402,7 +412,7 @@ func (s *matchSettings) explainOrder(a, b *candidate, by routing.Criterion) stri
 	case routing.Headers:
 		return formatCounts(len(a.match.headers), len(b.match.headers), "header match", "header matches")
 	case routing.HeadersAndMethod:
-		text := formatCounts(s.countHeaders(a.match), s.countHeaders(b.match), "header match", "header matches")
+		text := formatCounts(s.countHeaders(a), s.countHeaders(b), "header match", "header matches")
 		if a.match.method != "" || b.match.method != "" {
 			text += " (a method is one of them)"
 		}

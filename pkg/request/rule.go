@@ -91,9 +91,7 @@ func (t *trace) collectBackends() {
 	switch {
 	case len(a.Backends) == 0:
 		a.Outcome = BackendError
-		if t.canAnswerHTTP() {
-			a.Status = 500
-		}
+		a.Status = t.backendErrorStatus(total == 0 && len(all) > 0)
 		why := "the rule has no backend"
 		if len(broken) > 0 {
 			why = "no backend can be used: " + strings.Join(broken, "; ")
@@ -106,6 +104,22 @@ func (t *trace) collectBackends() {
 		t.addReason(a.Failing)
 	}
 	t.checkForeignBackends(foreign)
+}
+
+// backendErrorStatus returns the status of an answer by a rule that has no usable backend; 0 where no
+// HTTP is spoken.
+func (t *trace) backendErrorStatus(zeroWeights bool) int {
+	of := t.settings.Statuses
+	best := &t.sure[0]
+	switch {
+	case !t.canAnswerHTTP():
+		return 0
+	case zeroWeights && of.ZeroWeights != 0:
+		return of.ZeroWeights
+	case best.match != nil && best.match.grpc && of.NoGRPCBackend != 0:
+		return of.NoGRPCBackend
+	}
+	return 500
 }
 
 // buildLocation says where a RequestRedirect filter of a rule leads that takes the request by a

@@ -32,6 +32,7 @@ type Profile struct {
 	Rewrite       []Replacement // how a prefix is replaced in what is sent on; nil: as the Gateway API says
 	Redirect      []Replacement // likewise in the Location of a redirect
 	RedirectPort  RedirectPort
+	Statuses      Statuses
 	// of routes, a number that puts them first; whether it counts is up to the data plane's
 	// configuration; "": there is none
 	WeightAnnotation string
@@ -170,10 +171,11 @@ const (
 // GRPCPath says how the service and the method of a GRPCRoute's match become a path: an exact one
 // where both are given, and else an expression or, for a service alone, a prefix.
 type GRPCPath struct {
-	Expressions bool   // the path is always an expression
-	Prefix      string // of a service alone: text in which SERVICE stands for it; "": an expression
-	AnyService  string // the expression for a service that is not asked for
-	AnyCall     string // the expression for a method that is not asked for
+	Expressions  bool   // the path is always an expression
+	CallAsHeader bool   // a method alone is one more header match that is not exact, of the path's end
+	Prefix       string // of a service alone: text in which SERVICE stands for it; "": an expression
+	AnyService   string // the expression for a service that is not asked for
+	AnyCall      string // the expression for a method that is not asked for
 }
 
 // Regex says how regular expressions are ranked and read (gatewayapi G48).
@@ -317,6 +319,12 @@ const (
 	TrimReplacement   Replacement = "trimmed"
 	TidyRoot          Replacement = "root"
 )
+
+// Statuses are those with which the proxy answers where the Gateway API says 500, or nothing; 0: 500.
+type Statuses struct {
+	ZeroWeights   int // all backends of a rule have weight 0
+	NoGRPCBackend int // a rule of a GRPCRoute has no usable backend
+}
 
 // RedirectPort says which ports the Location of a redirect leaves out.
 type RedirectPort string

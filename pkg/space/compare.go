@@ -238,8 +238,13 @@ func (c *comparer) splitPaths(d draftPair) {
 // splitRest splits what is left by the parts that the best competitors of either side test.
 func (c *comparer) splitRest(d draftPair) {
 	var next *request.Test
-	for _, one := range d.listDrafts() {
-		one.competitors = filterCompetitors(one.competitors)
+	for i, one := range d.sides {
+		if one == nil {
+			continue
+		}
+		if !c.sides[i].competition.MayDiffer(one.class.Entry) {
+			one.competitors = filterCompetitors(one.competitors)
+		}
 		at := slices.IndexFunc(one.competitors, func(r competitor) bool { return len(r.tests) > 0 })
 		if at >= 0 && next == nil {
 			next = &one.competitors[at].tests[0]

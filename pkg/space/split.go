@@ -142,7 +142,9 @@ func (w *walker) fillCall(d draft) draft {
 
 // splitRest splits what is left by the parts that the best competitors test.
 func (w *walker) splitRest(d draft) {
-	d.competitors = filterCompetitors(d.competitors)
+	if !w.competition.MayDiffer(d.class.Entry) { // else the order is not known, and all may win
+		d.competitors = filterCompetitors(d.competitors)
+	}
 	at := slices.IndexFunc(d.competitors, func(r competitor) bool { return len(r.tests) > 0 })
 	next, more := d.nextExtraPart(w.scope.ExtraTests)
 	switch {
