@@ -7,11 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
 
 // apiServer compares with a kube-apiserver: what is refused or dropped by the CustomResourceDefinitions of the Gateway API and of vendors, and that
 // what is in force is the same whether or not the server has filled its defaults in.
-var apiServer = peer{name: "apiserver", module: "k8s.io/apiserver", generate: drawObjects, ask: askObjects, theirs: storedObjects,
+var apiServer = peer{Peer: built("apiserver", "k8s.io/apiserver", ""), generate: drawObjects, ask: askObjects, theirs: storedObjects,
 	prepare: func() error {
 		_, err := definitions()
 		return err
@@ -19,7 +22,7 @@ var apiServer = peer{name: "apiserver", module: "k8s.io/apiserver", generate: dr
 
 // drawObjects draws objects of one or two kinds from their schemas, in a third of them with something wrong in some place, beside a Gateway and
 // a route that policies can target. How much of what is optional an object has differs from object to object.
-func drawObjects(s source) input {
+func drawObjects(s draw.Source) input {
 	all, _ := definitions() // are there: prepare
 	out := input{Objects: []object{
 		{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": object{"name": "gw", "namespace": "default"},
@@ -33,15 +36,15 @@ func drawObjects(s source) input {
 			out.Definitions = append(out.Definitions, d.text)
 		}
 	}
-	for range s.between(1, 2) {
-		d := pick(s, all...)
-		for s.chance(60) && !d.isPolicy() {
-			d = pick(s, all...)
+	for range s.Between(1, 2) {
+		d := draw.Pick(s, all...)
+		for s.Chance(60) && !d.isPolicy() {
+			d = draw.Pick(s, all...)
 		}
 		if !slices.Contains(out.Definitions, d.text) {
 			out.Definitions = append(out.Definitions, d.text)
 		}
-		for range s.between(2, 6) {
+		for range s.Between(2, 6) {
 			out.Objects = append(out.Objects, drawObject(s, d, fmt.Sprintf("o%d", len(out.Objects))))
 		}
 	}
@@ -57,8 +60,8 @@ func (d definition) isPolicy() bool {
 }
 
 // drawObject draws an object of a kind. References to targets, if the kind has them, mostly find one.
-func drawObject(s source, d definition, name string) object {
-	g := schemaSource{source: s, more: pick(s, 10, 40, 80), bad: pick(s, 0, 0, 30)}
+func drawObject(s draw.Source, d definition, name string) object {
+	g := schemaSource{Source: s, more: draw.Pick(s, 10, 40, 80), bad: draw.Pick(s, 0, 0, 30)}
 	fields, _ := d.schema["properties"].(object)
 	of, _ := fields["spec"].(object)
 	out := object{"apiVersion": d.version, "kind": d.kind, "metadata": object{"name": name, "namespace": "default"}}
@@ -67,10 +70,10 @@ func drawObject(s source, d definition, name string) object {
 		spec = object{}
 	}
 	known, _ := of["properties"].(object)
-	ref := pick(s, object{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "web"}, object{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"},
+	ref := draw.Pick(s, object{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "web"}, object{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "gw"},
 		object{"group": "", "kind": "Service", "name": "web"})
 	for field, value := range map[string]any{"targetRef": ref, "targetRefs": []any{ref}} {
-		if _, has := known[field]; has && s.chance(90) {
+		if _, has := known[field]; has && s.Chance(90) {
 			spec[field] = value
 		}
 	}
@@ -82,14 +85,14 @@ func drawObject(s source, d definition, name string) object {
 }
 
 // askObjects says what is wrong with each object, and what is in force by those that the server takes, as they were written.
-func askObjects(ctx context.Context, p program, translate translate, in *input) (facts, error) {
+func askObjects(ctx context.Context, p program.Program, translate translate, in *input) (facts, error) {
 	out := facts{}
 	for _, o := range in.Objects {
 		out["schema "+named(o)] = "accepted"
 	}
 	args := []string{"check", "--fail-on", "none", "--validate", "warn"}
 	for i, text := range in.Definitions {
-		file, remove, err := temporary(fmt.Sprintf("definition-%d-*.yaml", i), []byte(text))
+		file, remove, err := program.Temporary(fmt.Sprintf("definition-%d-*.yaml", i), []byte(text))
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +105,7 @@ func askObjects(ctx context.Context, p program, translate translate, in *input) 
 			Ref         struct{ Kind, Name string }
 		}
 	}
-	if err := p.json(ctx, in, &report, args...); err != nil {
+	if err := p.JSON(ctx, in.Objects, &report, args...); err != nil {
 		return nil, err
 	}
 	messages := map[string][]string{}
@@ -128,7 +131,7 @@ func askObjects(ctx context.Context, p program, translate translate, in *input) 
 }
 
 // storedObjects are the server's messages, and what is in force by the objects as it would store them.
-func storedObjects(ctx context.Context, p program, in *input, said facts) (facts, error) {
+func storedObjects(ctx context.Context, p program.Program, in *input, said facts) (facts, error) {
 	out := facts{}
 	for key, value := range said {
 		if strings.HasPrefix(key, "schema ") {

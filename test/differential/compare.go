@@ -7,15 +7,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
 
 // run is one comparison of the program under test with one peer.
 type run struct {
 	peer    peer
-	program program
+	program program.Program
 	path    string // of the peer's program
 	version string
-	kept    kept
+	kept    program.Kept
 	known   []class
 	workers int
 }
@@ -79,16 +82,16 @@ func (r *run) all(outer context.Context, s seeds, until time.Time, stop func(*ta
 
 // work compares seeds until there is none left.
 func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*input, []difference, int, error)) error {
-	p, err := r.start(ctx)
+	p, err := r.peer.Start(ctx, r.path, r.kept)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
+	defer p.Stop()
 	for seed, more := next(); more; seed, more = next() {
-		in := r.peer.generate(newSource(seed))
+		in := r.peer.generate(draw.NewSource(seed))
 		in.Seed = seed
 		differences, compared, err := r.compare(ctx, p, &in)
-		if err != nil && !errors.Is(err, errRefused) {
+		if err != nil && !errors.Is(err, program.ErrRefused) {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
 		note(&in, differences, compared, err)
@@ -97,7 +100,7 @@ func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*in
 }
 
 // compare asks both sides about one input.
-func (r *run) compare(ctx context.Context, p *peerProcess, in *input) ([]difference, int, error) {
+func (r *run) compare(ctx context.Context, p *program.Process, in *input) ([]difference, int, error) {
 	ours, theirs, err := r.both(ctx, p, in)
 	if err != nil {
 		return nil, 0, err
@@ -107,11 +110,11 @@ func (r *run) compare(ctx context.Context, p *peerProcess, in *input) ([]differe
 }
 
 // both is what the two sides say of one input.
-func (r *run) both(ctx context.Context, p *peerProcess, in *input) (ours, theirs facts, err error) {
-	if theirs, err = p.ask(in); err != nil {
+func (r *run) both(ctx context.Context, p *program.Process, in *input) (ours, theirs facts, err error) {
+	if theirs, err = ask(p, in); err != nil {
 		return nil, nil, err
 	}
-	if ours, err = r.peer.ask(ctx, r.program, p.ask, in); err != nil {
+	if ours, err = r.peer.ask(ctx, r.program, asking(p), in); err != nil {
 		return nil, nil, fmt.Errorf("kubectl-dopolicy: %w", err)
 	}
 	if r.peer.theirs != nil {
@@ -133,7 +136,7 @@ func (t *tally) note(r *run, in *input, differences []difference, compared int, 
 	t.Different += len(differences)
 	for _, d := range differences {
 		signature := d.signature()
-		known := explained(r.known, r.peer.name, signature)
+		known := explained(r.known, r.peer.Name, signature)
 		if known != nil {
 			t.Explained++
 			signature = known.Signature

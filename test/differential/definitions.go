@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 	"sigs.k8s.io/yaml"
 )
 
@@ -45,7 +46,7 @@ var definitions = sync.OnceValues(func() ([]definition, error) {
 
 // definitionsOf reads the YAML files of a folder of a module.
 func definitionsOf(module, folder string) ([]definition, error) {
-	at, err := download(context.Background(), os.TempDir(), module) // outside of this module, which does not need the other one
+	at, err := program.Download(context.Background(), os.TempDir(), module) // outside of this module, which does not need the other one
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // envoyGateway compares conditions, and what proxies are told to do, with what Envoy Gateway's translator makes of the same objects.
-var envoyGateway = peer{name: "envoygateway", module: "github.com/envoyproxy/gateway", inside: "cmd/dopolicy-peer",
+var envoyGateway = peer{Peer: built("envoygateway", "github.com/envoyproxy/gateway", "cmd/dopolicy-peer", "load"),
 	generate: drawEnvoyGateway, ask: askEnvoyGateway}
 
 const (
@@ -23,31 +25,31 @@ const (
 // Of the backends of a route one at most is wrong: the controller joins several reasons with commas, which are no reasons of the API. Left out is
 // what the program says not to evaluate (values that only the controller parses, Secrets of policies, Wasm, OIDC) and routingType, of which
 // the translator makes nothing where the addresses of Services are enough.
-func drawEnvoyGateway(s source) input {
-	g := envoyInput{drawing: drawing{source: s}}
+func drawEnvoyGateway(s draw.Source) input {
+	g := envoyInput{drawing: drawing{Source: s}}
 	for _, name := range []string{"infra", "app", "other"} {
 		g.namespace(name)
 	}
-	g.add(gatewayGroup+"/v1", "GatewayClass", g.made("", "eg"), object{"controllerName": envoyController})
-	for _, name := range numbered("gw", s.between(1, 2)) {
+	g.add(gatewayGroup+"/v1", "GatewayClass", g.Made("", "eg"), object{"controllerName": envoyController})
+	for _, name := range draw.Numbered("gw", s.Between(1, 2)) {
 		g.gateway(name, "eg")
 	}
-	foreign := s.chance(10)
+	foreign := s.Chance(10)
 	if foreign {
-		g.add(gatewayGroup+"/v1", "GatewayClass", g.made("", "foreign"), object{"controllerName": "example.com/controller"})
+		g.add(gatewayGroup+"/v1", "GatewayClass", g.Made("", "foreign"), object{"controllerName": "example.com/controller"})
 		g.gateway("foreign", "foreign")
 	}
-	for _, name := range numbered("set", s.between(0, 2)) {
+	for _, name := range draw.Numbered("set", s.Between(0, 2)) {
 		g.listenerSet(name)
 	}
-	for _, name := range numbered("route", s.between(1, 4)) {
+	for _, name := range draw.Numbered("route", s.Between(1, 4)) {
 		g.route(name)
 	}
-	for i := range s.between(1, 8) {
+	for i := range s.Between(1, 8) {
 		g.policy(fmt.Sprintf("policy-%d", i+1))
 	}
-	for i := range s.between(0, 2) {
-		if !foreign && g.chance(40) { // a BackendTLSPolicy is also the other controller's
+	for i := range s.Between(0, 2) {
+		if !foreign && g.Chance(40) { // a BackendTLSPolicy is also the other controller's
 			g.backendTLS(fmt.Sprintf("tls-%d", i+1))
 		}
 	}
@@ -65,37 +67,37 @@ type envoyInput struct {
 // namespace draws a namespace with a Service and a certificate.
 func (g *envoyInput) namespace(name string) {
 	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Namespace", "metadata": g.labelled(60, "", name)})
-	g.add("v1", "Service", g.made(name, "web"), object{"clusterIP": fmt.Sprintf("10.0.0.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}, {"name": "dns", "port": 53, "protocol": "UDP"}}})
-	g.objects = append(g.objects, certificateIn(name))
+	g.add("v1", "Service", g.Made(name, "web"), object{"clusterIP": fmt.Sprintf("10.0.0.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}, {"name": "dns", "port": 53, "protocol": "UDP"}}})
+	g.objects = append(g.objects, draw.CertificateIn(name))
 }
 
 func (g *envoyInput) gateway(name, class string) {
-	namespace := pick(g.source, "infra", "infra", "app")
+	namespace := draw.Pick(g.Source, "infra", "infra", "app")
 	t := target{"Gateway", namespace, name, ""}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
-	spec := object{"gatewayClassName": class, "listeners": g.listeners(t, g.between(1, 3))}
-	if g.chance(70) {
+	spec := object{"gatewayClassName": class, "listeners": g.listeners(t, g.Between(1, 3))}
+	if g.Chance(70) {
 		spec["allowedListeners"] = object{"namespaces": g.from()}
 	}
 	g.add(gatewayGroup+"/v1", "Gateway", g.labelled(60, namespace, name), spec)
 }
 
 func (g *envoyInput) listenerSet(name string) {
-	namespace := pick(g.source, "infra", "app", "app")
+	namespace := draw.Pick(g.Source, "infra", "app", "app")
 	t := target{"ListenerSet", namespace, name, ""}
 	parent := g.targets[0]
-	if last := g.targets[len(g.targets)-1]; g.chance(30) && last.kind == "Gateway" {
+	if last := g.targets[len(g.targets)-1]; g.Chance(30) && last.kind == "Gateway" {
 		parent = last
 	}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
-	g.add(gatewayGroup+"/v1", "ListenerSet", g.labelled(60, namespace, name), object{"parentRef": object{"name": parent.name, "namespace": parent.namespace}, "listeners": g.listeners(t, g.between(1, 2))})
+	g.add(gatewayGroup+"/v1", "ListenerSet", g.labelled(60, namespace, name), object{"parentRef": object{"name": parent.name, "namespace": parent.namespace}, "listeners": g.listeners(t, g.Between(1, 2))})
 }
 
 // from draws the namespaces that something is taken from.
 func (g *envoyInput) from() object {
-	switch from := pick(g.source, "All", "All", "Same", "Selector"); from {
+	switch from := draw.Pick(g.Source, "All", "All", "Same", "Selector"); from {
 	case "Selector":
-		return object{"from": from, "selector": object{"matchLabels": object{"tier": pick(g.source, "a", "b")}}}
+		return object{"from": from, "selector": object{"matchLabels": object{"tier": draw.Pick(g.Source, "a", "b")}}}
 	default:
 		return object{"from": from}
 	}
@@ -105,7 +107,7 @@ func (g *envoyInput) from() object {
 func (g *envoyInput) listeners(t target, n int) []object {
 	var out []object
 	seen := map[string]bool{}
-	for _, name := range numbered("l", n) {
+	for _, name := range draw.Numbered("l", n) {
 		l := g.listener()
 		if key := fmt.Sprint(l["port"], l["protocol"], l["hostname"]); seen[key] {
 			continue
@@ -113,11 +115,11 @@ func (g *envoyInput) listeners(t target, n int) []object {
 			seen[key] = true
 		}
 		l["name"] = name
-		if g.chance(85) {
+		if g.Chance(85) {
 			allowed := object{"namespaces": g.from()}
-			if g.chance(8) {
+			if g.Chance(8) {
 				var kinds []object
-				for _, kind := range some(g.source, 40, "HTTPRoute", "GRPCRoute", "TCPRoute") {
+				for _, kind := range draw.Some(g.Source, 40, "HTTPRoute", "GRPCRoute", "TCPRoute") {
 					kinds = append(kinds, object{"kind": kind})
 				}
 				allowed["kinds"] = kinds
@@ -134,52 +136,52 @@ func (g *envoyInput) listeners(t target, n int) []object {
 // listener draws a listener without a name. Most are for HTTP. Certificates are good, and in the namespace of the listener: the controller does not
 // accept a listener whose certificate is not granted, which the Gateway API leaves open.
 func (g *envoyInput) listener() object {
-	l := object{"port": pick(g.source, 80, 80, 8080, 8081), "protocol": "HTTP"}
+	l := object{"port": draw.Pick(g.Source, 80, 80, 8080, 8081), "protocol": "HTTP"}
 	certificate := object{"name": "cert"}
 	switch g.IntN(12) {
 	case 0:
-		return object{"port": pick(g.source, 9000, 9001), "protocol": "TCP"}
+		return object{"port": draw.Pick(g.Source, 9000, 9001), "protocol": "TCP"}
 	case 1:
-		l = object{"port": pick(g.source, 443, 8443), "protocol": "TLS", "tls": object{"mode": "Passthrough"}, "hostname": g.hostname()}
-		if g.chance(50) {
+		l = object{"port": draw.Pick(g.Source, 443, 8443), "protocol": "TLS", "tls": object{"mode": "Passthrough"}, "hostname": g.hostname()}
+		if g.Chance(50) {
 			l["tls"] = object{"mode": "Terminate", "certificateRefs": []object{certificate}}
 		}
 		return l
 	case 2:
 		return object{"port": 5300, "protocol": "UDP"}
 	case 3, 4:
-		l = object{"port": pick(g.source, 443, 8443), "protocol": "HTTPS", "tls": object{"certificateRefs": []object{certificate}}}
+		l = object{"port": draw.Pick(g.Source, 443, 8443), "protocol": "HTTPS", "tls": object{"certificateRefs": []object{certificate}}}
 	}
-	if g.chance(40) {
+	if g.Chance(40) {
 		l["hostname"] = g.hostname()
 	}
 	return l
 }
 
 func (g *envoyInput) hostname() string {
-	return pick(g.source, "*.example.com", "a.example.com", "b.example.com", "*.a.example.com")
+	return draw.Pick(g.Source, "*.example.com", "a.example.com", "b.example.com", "*.a.example.com")
 }
 
 func (g *envoyInput) route(name string) {
-	kind := pick(g.source, "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute")
-	namespace := pick(g.source, "app", "app", "app", "infra", "other")
+	kind := draw.Pick(g.Source, "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute")
+	namespace := draw.Pick(g.Source, "app", "app", "app", "infra", "other")
 	t := target{kind, namespace, name, ""}
 	g.targets = append(g.targets, t)
 	spec := object{"parentRefs": g.parentRefs()}
 	n := 1
 	switch kind {
 	case "HTTPRoute", "GRPCRoute":
-		n = g.between(1, 2)
-		if g.chance(40) {
-			spec["hostnames"] = some(g.source, 30, "a.example.com", "*.example.com", "b.example.com", "x.a.example.com")
+		n = g.Between(1, 2)
+		if g.Chance(40) {
+			spec["hostnames"] = draw.Some(g.Source, 30, "a.example.com", "*.example.com", "b.example.com", "x.a.example.com")
 		}
 	case "TLSRoute":
-		spec["hostnames"] = some(g.source, 30, "a.example.com", "*.example.com", "b.example.com", "x.a.example.com")
+		spec["hostnames"] = draw.Some(g.Source, 30, "a.example.com", "*.example.com", "b.example.com", "x.a.example.com")
 	}
 	var rules []object
 	for i := range n {
 		rule := g.rule(kind, fmt.Sprintf("/%s/%d", name, i))
-		if g.chance(70) {
+		if g.Chance(70) {
 			rule["name"] = fmt.Sprintf("r%d", i)
 			t.section = fmt.Sprintf("r%d", i)
 			g.targets = append(g.targets, t)
@@ -193,7 +195,7 @@ func (g *envoyInput) route(name string) {
 	case 1:
 		ref["namespace"] = "missing"
 	case 2:
-		ref["namespace"] = pick(g.source, "infra", "app", "other")
+		ref["namespace"] = draw.Pick(g.Source, "infra", "app", "other")
 	}
 	spec["rules"] = rules
 	g.add(gatewayGroup+"/v1", kind, g.labelled(60, namespace, name), spec)
@@ -204,7 +206,7 @@ func (g *envoyInput) rule(kind, path string) object {
 	switch kind {
 	case "HTTPRoute":
 		rule["matches"] = []object{{"path": object{"type": "PathPrefix", "value": path}}}
-		if g.chance(10) {
+		if g.Chance(10) {
 			rule["timeouts"] = object{"request": g.seconds()}
 		}
 	case "UDPRoute": // a port of another protocol is not found, which is no reason of the API either
@@ -219,7 +221,7 @@ func (g *envoyInput) rule(kind, path string) object {
 func (g *envoyInput) parentRefs() []object {
 	var out []object
 	var taken []target
-	for _, p := range some(g.source, 25, g.parents...) {
+	for _, p := range draw.Some(g.Source, 25, g.parents...) {
 		if slices.ContainsFunc(taken, func(o target) bool {
 			return o.kind == p.kind && o.name == p.name && (o.section == "" || p.section == "")
 		}) {
@@ -235,8 +237,8 @@ func (g *envoyInput) parentRefs() []object {
 		}
 		out = append(out, ref)
 	}
-	if len(out) == 1 && g.chance(10) { // those of several that name one parent have all to name a port, or none
-		out[0]["port"] = pick(g.source, 80, 8080)
+	if len(out) == 1 && g.Chance(10) { // those of several that name one parent have all to name a port, or none
+		out[0]["port"] = draw.Pick(g.Source, 80, 8080)
 	}
 	return out
 }

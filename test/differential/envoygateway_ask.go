@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
 
 // askEnvoyGateway reads the predicted conditions, and has the controller translate the predicted effective policies.
-func askEnvoyGateway(ctx context.Context, p program, translate translate, in *input) (facts, error) {
+func askEnvoyGateway(ctx context.Context, p program.Program, translate translate, in *input) (facts, error) {
 	var status struct{ Items []reported }
-	if err := p.json(ctx, in, &status, "status", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
+	if err := p.JSON(ctx, in.Objects, &status, "status", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
 		return nil, err
 	}
 	var effective struct{ Items []predicted }
-	if err := p.json(ctx, in, &effective, "effective", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
+	if err := p.JSON(ctx, in.Objects, &effective, "effective", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
 		return nil, err
 	}
 	back := newWrittenBack(in, effective.Items, lost(status.Items))

@@ -1,11 +1,15 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+)
 
 // policy draws a policy of a kind that its target may have, three in ten times for what is high up or another policy may have already.
 func (g *envoyInput) policy(name string) {
-	t := pick(g.source, g.targets...)
-	if g.chance(30) {
+	t := draw.Pick(g.Source, g.targets...)
+	if g.Chance(30) {
 		t = g.targets[g.IntN(min(4, len(g.targets)))]
 	}
 	onRoute := t.kind != "Gateway" && t.kind != "ListenerSet"
@@ -13,32 +17,32 @@ func (g *envoyInput) policy(name string) {
 	switch {
 	case t.kind == "UDPRoute" || t.kind == "TLSRoute":
 		kinds = []string{"BackendTrafficPolicy", "EnvoyExtensionPolicy"}
-	case !onRoute && g.chance(30):
+	case !onRoute && g.Chance(30):
 		kinds = []string{"ClientTrafficPolicy"}
 	}
-	kind := pick(g.source, kinds...)
+	kind := draw.Pick(g.Source, kinds...)
 	spec := g.policySettings(kind)
 	namespace := t.namespace
-	if g.chance(16) {
-		selector := object{"kind": t.kind, "matchLabels": object{"tier": pick(g.source, "a", "b")}}
-		if g.chance(50) {
-			namespace = pick(g.source, "infra", "app", "other")
+	if g.Chance(16) {
+		selector := object{"kind": t.kind, "matchLabels": object{"tier": draw.Pick(g.Source, "a", "b")}}
+		if g.Chance(50) {
+			namespace = draw.Pick(g.Source, "infra", "app", "other")
 			selector["namespaces"] = g.from()
 		}
 		spec["targetSelectors"] = []object{selector}
 	} else {
 		spec["targetRefs"] = g.targetRefs(t)
 	}
-	if onRoute && kind != "ClientTrafficPolicy" && g.chance(50) {
-		spec["mergeType"] = pick(g.source, "StrategicMerge", "JSONMerge")
+	if onRoute && kind != "ClientTrafficPolicy" && g.Chance(50) {
+		spec["mergeType"] = draw.Pick(g.Source, "StrategicMerge", "JSONMerge")
 	}
-	g.add(envoyGroup+"/v1alpha1", kind, g.made(namespace, name), spec)
+	g.add(envoyGroup+"/v1alpha1", kind, g.Made(namespace, name), spec)
 }
 
 // targetRefs names a target, and one time in six another of the same kind. Three in a hundred name what is not there.
 func (g *envoyInput) targetRefs(t target) []object {
 	refs := []object{envoyTarget(t)}
-	if g.chance(16) {
+	if g.Chance(16) {
 		for _, other := range g.targets {
 			if other != t && other.kind == t.kind && other.namespace == t.namespace {
 				refs = append(refs, envoyTarget(other))
@@ -46,8 +50,8 @@ func (g *envoyInput) targetRefs(t target) []object {
 			}
 		}
 	}
-	if g.chance(3) {
-		refs[0][pick(g.source, "name", "sectionName")] = "missing"
+	if g.Chance(3) {
+		refs[0][draw.Pick(g.Source, "name", "sectionName")] = "missing"
 	}
 	return refs
 }
@@ -63,10 +67,10 @@ func envoyTarget(t target) object {
 // backendTLS draws a BackendTLSPolicy, half of them for a port.
 func (g *envoyInput) backendTLS(name string) {
 	ref := object{"group": "", "kind": "Service", "name": "web"}
-	if g.chance(50) {
+	if g.Chance(50) {
 		ref["sectionName"] = "http"
 	}
-	g.add(gatewayGroup+"/v1", "BackendTLSPolicy", g.made(pick(g.source, "app", "app", "infra", "other"), name), object{"targetRefs": []object{ref},
+	g.add(gatewayGroup+"/v1", "BackendTLSPolicy", g.Made(draw.Pick(g.Source, "app", "app", "infra", "other"), name), object{"targetRefs": []object{ref},
 		"validation": object{"hostname": fmt.Sprintf("b%d.example.com", g.value()), "wellKnownCACertificates": "System"}})
 }
 
@@ -89,16 +93,16 @@ func (g *envoyInput) grants() {
 		return out
 	}
 	grant := func(namespace, name string, from, to []object) {
-		g.add(gatewayGroup+"/v1beta1", "ReferenceGrant", g.made(namespace, name), object{"from": from, "to": to})
+		g.add(gatewayGroup+"/v1beta1", "ReferenceGrant", g.Made(namespace, name), object{"from": from, "to": to})
 	}
 	grant("other", "asked", from(envoyGroup, "SecurityPolicy", "EnvoyExtensionPolicy"), to("", "Service"))
 	for _, namespace := range []string{"infra", "app"} {
-		if g.chance(50) {
-			grant(namespace, "targets", from(envoyGroup, some(g.source, 60, "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy")...),
-				to(gatewayGroup, some(g.source, 60, "HTTPRoute", "Gateway", "GRPCRoute", "ListenerSet")...))
+		if g.Chance(50) {
+			grant(namespace, "targets", from(envoyGroup, draw.Some(g.Source, 60, "BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy")...),
+				to(gatewayGroup, draw.Some(g.Source, 60, "HTTPRoute", "Gateway", "GRPCRoute", "ListenerSet")...))
 		}
-		if g.chance(50) {
-			grant(namespace, "backends", from(gatewayGroup, some(g.source, 60, "HTTPRoute", "GRPCRoute", "TCPRoute", "Gateway", "ListenerSet")...), to("", some(g.source, 70, "Service", "Secret")...))
+		if g.Chance(50) {
+			grant(namespace, "backends", from(gatewayGroup, draw.Some(g.Source, 60, "HTTPRoute", "GRPCRoute", "TCPRoute", "Gateway", "ListenerSet")...), to("", draw.Some(g.Source, 70, "Service", "Secret")...))
 		}
 	}
 }

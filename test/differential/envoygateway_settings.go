@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+)
 
 // policySettings draws what a policy of a kind says. Hardly a value occurs twice, so that a value tells whose it is.
 func (g *envoyInput) policySettings(kind string) object {
@@ -21,7 +25,7 @@ func (g *envoyInput) seconds() string { return fmt.Sprintf("%ds", 100+g.value())
 // filled draws some of the fields.
 func (g *envoyInput) filled(percent int, fields map[string]func() any, names ...string) object {
 	out := object{}
-	for _, name := range some(g.source, percent, names...) {
+	for _, name := range draw.Some(g.Source, percent, names...) {
 		out[name] = fields[name]()
 	}
 	return out
@@ -49,8 +53,8 @@ func (g *envoyInput) trafficSettings() object {
 		"rateLimit":  g.rateLimit,
 		"compressor": func() any { return g.compressors() },
 		"loadBalancer": func() any {
-			out := object{"type": pick(g.source, "Random", "RoundRobin", "LeastRequest")}
-			if out["type"] != "Random" && g.chance(50) {
+			out := object{"type": draw.Pick(g.Source, "Random", "RoundRobin", "LeastRequest")}
+			if out["type"] != "Random" && g.Chance(50) {
 				out["slowStart"] = object{"window": g.seconds()}
 			}
 			return out
@@ -61,13 +65,13 @@ func (g *envoyInput) trafficSettings() object {
 		"healthCheck": func() any { return object{"passive": object{"consecutive5XxErrors": g.value()}} },
 		"httpUpgrade": func() any {
 			var out []object
-			for _, name := range some(g.source, 50, "websocket", "custom") {
+			for _, name := range draw.Some(g.Source, 50, "websocket", "custom") {
 				out = append(out, object{"type": name})
 			}
 			return out
 		},
 		"connection":    func() any { return object{"bufferLimit": fmt.Sprintf("%dKi", g.value())} },
-		"proxyProtocol": func() any { return object{"version": pick(g.source, "V1", "V2")} },
+		"proxyProtocol": func() any { return object{"version": draw.Pick(g.Source, "V1", "V2")} },
 		"http2":         func() any { return object{"maxConcurrentStreams": g.value()} },
 		"responseOverride": func() any {
 			return []object{{"match": object{"statusCodes": []object{{"type": "Value", "value": 404}}}, "response": object{"statusCode": 400 + g.value()}}}
@@ -82,7 +86,7 @@ func (g *envoyInput) number() any { return g.value() }
 
 func (g *envoyInput) compressors() []object {
 	var out []object
-	for _, name := range some(g.source, 50, "Gzip", "Brotli") {
+	for _, name := range draw.Some(g.Source, 50, "Gzip", "Brotli") {
 		out = append(out, object{"type": name, "minContentLength": 100 + g.value()})
 	}
 	return out
@@ -90,12 +94,12 @@ func (g *envoyInput) compressors() []object {
 
 func (g *envoyInput) rateLimit() any {
 	out := object{}
-	halves := some(g.source, 50, "local", "global")
+	halves := draw.Some(g.Source, 50, "local", "global")
 	for _, half := range halves {
 		var rules []object
-		for range g.between(1, 2) {
+		for range g.Between(1, 2) {
 			rule := object{"limit": object{"requests": g.value(), "unit": "Minute"}}
-			if half == "global" || g.chance(60) {
+			if half == "global" || g.Chance(60) {
 				rule["clientSelectors"] = []object{{"headers": []object{{"name": "x-user", "value": fmt.Sprint(g.value())}}}}
 			}
 			rules = append(rules, rule)
@@ -105,7 +109,7 @@ func (g *envoyInput) rateLimit() any {
 		}
 		out[half] = object{"rules": rules}
 	}
-	if len(halves) == 1 && g.chance(20) {
+	if len(halves) == 1 && g.Chance(20) {
 		out["type"] = map[string]string{"local": "Local", "global": "Global"}[halves[0]]
 	}
 	return out
@@ -116,19 +120,19 @@ func (g *envoyInput) securitySettings() object {
 		"cors": func() any {
 			return g.filled(50, map[string]func() any{
 				"allowOrigins": func() any { return []string{fmt.Sprintf("https://o%d.example.com", g.value())} },
-				"allowMethods": func() any { return some(g.source, 40, "GET", "PUT", "POST") },
+				"allowMethods": func() any { return draw.Some(g.Source, 40, "GET", "PUT", "POST") },
 				"maxAge":       g.duration,
 			}, "allowOrigins", "allowMethods", "maxAge")
 		},
 		"authorization": func() any {
-			out := object{"rules": []object{{"action": pick(g.source, "Allow", "Deny"), "principal": object{"clientCIDRs": []string{fmt.Sprintf("10.0.%d.0/24", g.value())}}}}}
-			if g.chance(50) {
-				out["defaultAction"] = pick(g.source, "Allow", "Deny")
+			out := object{"rules": []object{{"action": draw.Pick(g.Source, "Allow", "Deny"), "principal": object{"clientCIDRs": []string{fmt.Sprintf("10.0.%d.0/24", g.value())}}}}}
+			if g.Chance(50) {
+				out["defaultAction"] = draw.Pick(g.Source, "Allow", "Deny")
 			}
 			return out
 		},
 		"jwt": func() any {
-			return object{"providers": []object{{"name": pick(g.source, "one", "two"), "issuer": fmt.Sprintf("https://i%d.example.com", g.value()),
+			return object{"providers": []object{{"name": draw.Pick(g.Source, "one", "two"), "issuer": fmt.Sprintf("https://i%d.example.com", g.value()),
 				"localJWKS": object{"type": "Inline", "inline": `{"keys":[]}`}}}}
 		},
 		"csrf": func() any {
@@ -143,18 +147,18 @@ func asked() []object { return []object{{"name": "web", "namespace": "other", "p
 
 func (g *envoyInput) extAuth() any {
 	out := object{"http": object{"backendRefs": asked()}}
-	if g.chance(50) {
+	if g.Chance(50) {
 		out["http"].(object)["path"] = fmt.Sprintf("/auth/%d", g.value())
 	}
-	if g.chance(40) {
-		out["failOpen"] = g.chance(50)
+	if g.Chance(40) {
+		out["failOpen"] = g.Chance(50)
 	}
-	if g.chance(40) {
+	if g.Chance(40) {
 		out["timeout"] = g.seconds()
 	}
-	if g.chance(40) {
+	if g.Chance(40) {
 		var list []object
-		for _, name := range some(g.source, 50, "a", "b") {
+		for _, name := range draw.Some(g.Source, 50, "a", "b") {
 			list = append(list, object{"name": name, "type": "Value", "value": fmt.Sprint(g.value())})
 		}
 		out["contextExtensions"] = list
@@ -164,10 +168,10 @@ func (g *envoyInput) extAuth() any {
 
 func (g *envoyInput) extensionSettings() object {
 	out := object{}
-	if g.chance(30) {
+	if g.Chance(30) {
 		out["extProc"] = []object{{"backendRefs": asked(), "messageTimeout": g.seconds()}}
 	}
-	if g.chance(75) {
+	if g.Chance(75) {
 		out["lua"] = []object{{"type": "Inline", "inline": fmt.Sprintf("function envoy_on_response(h) h:logInfo('%d') end", g.value())}}
 	}
 	return out
@@ -194,7 +198,7 @@ func (g *envoyInput) clientSettings() object {
 		},
 		"path": func() any { return object{"disableMergeSlashes": true} },
 		"headers": func() any {
-			return object{"withUnderscoresAction": pick(g.source, "Allow", "RejectRequest", "DropHeader")}
+			return object{"withUnderscoresAction": draw.Pick(g.Source, "Allow", "RejectRequest", "DropHeader")}
 		},
 		"http1": func() any { return object{"enableTrailers": true} },
 		"http2": func() any { return object{"maxConcurrentStreams": g.value()} },
@@ -202,8 +206,8 @@ func (g *envoyInput) clientSettings() object {
 			return object{"xForwardedFor": object{"numTrustedHops": g.value()}}
 		},
 		"healthCheck":   func() any { return object{"path": fmt.Sprintf("/health/%d", g.value())} },
-		"tls":           func() any { return object{"minVersion": pick(g.source, "1.2", "1.3")} },
+		"tls":           func() any { return object{"minVersion": draw.Pick(g.Source, "1.2", "1.3")} },
 		"http3":         func() any { return object{} },
-		"proxyProtocol": func() any { return object{"optional": g.chance(50)} },
+		"proxyProtocol": func() any { return object{"optional": g.Chance(50)} },
 	}, "tcpKeepalive", "timeout", "connection", "path", "headers", "http1", "http2", "clientIPDetection", "healthCheck", "tls", "http3", "proxyProtocol")
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
 
 // facts are what one side says of an input: a value by what it is about. The first word of a key names the sort of fact.
@@ -146,7 +148,7 @@ func normalised(value string) string {
 }
 
 // effectiveFacts notes the effective policy of every kind on every path.
-func effectiveFacts(ctx context.Context, p program, in *input, out facts, args ...string) error {
+func effectiveFacts(ctx context.Context, p program.Program, in *input, out facts, args ...string) error {
 	var list struct {
 		Items []struct {
 			PolicyKind string
@@ -155,7 +157,7 @@ func effectiveFacts(ctx context.Context, p program, in *input, out facts, args .
 			Spec       object
 		}
 	}
-	if err := p.json(ctx, in, &list, append([]string{"effective", "-A"}, args...)...); err != nil {
+	if err := p.JSON(ctx, in.Objects, &list, append([]string{"effective", "-A"}, args...)...); err != nil {
 		return err
 	}
 	for _, item := range list.Items {

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
 
-	"sigs.k8s.io/yaml"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // object is a Kubernetes object as JSON has it.
-type object = map[string]any
+type object = draw.Object
 
 // input is what both sides are asked about. It follows from its seed alone.
 type input struct {
@@ -37,18 +36,11 @@ func (q question) String() string {
 
 // manifests writes the objects as YAML documents.
 func (in *input) manifests() ([]byte, error) {
-	var out bytes.Buffer
-	for i, o := range in.Objects {
-		text, err := yaml.Marshal(o)
-		if err != nil {
-			return nil, fmt.Errorf("writing object %d of seed %d: %w", i, in.Seed, err)
-		}
-		if i > 0 {
-			out.WriteString("---\n")
-		}
-		out.Write(text)
+	text, err := draw.Manifests(in.Objects)
+	if err != nil {
+		return nil, fmt.Errorf("seed %d: %w", in.Seed, err)
 	}
-	return out.Bytes(), nil
+	return text, nil
 }
 
 // has reports whether there are objects of a kind.

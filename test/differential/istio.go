@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // istio compares what Istio's control plane makes of its policies for workloads, Gateways and what waypoints serve.
-var istio = peer{name: "istio", module: "istio.io/istio", inside: "pilot/cmd/dopolicy-peer", generate: drawIstio, ask: askIstio}
+var istio = peer{Peer: built("istio", "istio.io/istio", "pilot/cmd/dopolicy-peer"), generate: drawIstio, ask: askIstio}
 
 // drawIstio draws two namespaces and the root namespace, which one in five times is another than istio-system; workloads in them, a quarter as
 // Deployments; Gateways and waypoints, a third of them with a Pod; Services behind waypoints; and policies of nine kinds, two in five of one kind,
@@ -16,30 +18,30 @@ var istio = peer{name: "istio", module: "istio.io/istio", inside: "pilot/cmd/dop
 // Who is in the mesh is not for the control plane to say: all workloads of a namespace have a sidecar, or (one in five) ztunnel takes their
 // traffic. Tokens are checked with keys in the policy, so that nothing is fetched. Providers of tracing are of types that can trace, because what
 // others trace is said by listeners only. What validation refuses is not drawn, as the webhook keeps it out.
-func drawIstio(s source) input {
-	g := istioInput{drawing: drawing{source: s}, root: "istio-system"}
-	if g.chance(20) {
+func drawIstio(s draw.Source) input {
+	g := istioInput{drawing: drawing{Source: s}, root: "istio-system"}
+	if g.Chance(20) {
 		g.root = "mesh"
 	}
 	g.mesh()
 	for _, class := range [][2]string{{"istio", "istio.io/gateway-controller"}, {"istio-waypoint", "istio.io/mesh-controller"}} {
 		g.add("gateway.networking.k8s.io/v1", "GatewayClass", object{"name": class[0]}, object{"controllerName": class[1]})
 	}
-	for _, name := range numbered("gw", g.between(0, 2)) {
+	for _, name := range draw.Numbered("gw", g.Between(0, 2)) {
 		g.gateway(name)
 	}
-	for _, name := range numbered("wp", g.between(0, 2)) {
+	for _, name := range draw.Numbered("wp", g.Between(0, 2)) {
 		g.waypoint(name)
 	}
 	g.namespaces()
-	for _, name := range numbered("svc", g.between(0, 3)) {
+	for _, name := range draw.Numbered("svc", g.Between(0, 3)) {
 		g.service(name)
 	}
-	for _, name := range numbered("work", g.between(1, 3)) {
+	for _, name := range draw.Numbered("work", g.Between(1, 3)) {
 		g.workload(name)
 	}
-	often := pick(s, istioKinds...)
-	for i := range g.between(3, 12) {
+	often := draw.Pick(s, istioKinds...)
+	for i := range g.Between(3, 12) {
 		g.policy(fmt.Sprintf("p%d", i), often)
 	}
 	return input{Objects: g.objects}
@@ -68,7 +70,7 @@ func (g *istioInput) add(version, kind string, metadata, spec object) object {
 }
 
 // space draws a namespace.
-func (g *istioInput) space() string { return pick(g.source, "app", "app", "shop", "shop", g.root) }
+func (g *istioInput) space() string { return draw.Pick(g.Source, "app", "app", "shop", "shop", g.root) }
 
 // mesh adds the ConfigMap with the configuration of the mesh, and the Service that CUSTOM rules ask.
 func (g *istioInput) mesh() {
@@ -87,14 +89,14 @@ func (g *istioInput) mesh() {
 		defaults[section] = names
 	}
 	for _, section := range []string{"tracing", "metrics", "accessLogging"} {
-		if g.chance(55) {
+		if g.Chance(55) {
 			delete(defaults, section)
 		}
 	}
 	if len(defaults) > 0 {
 		config["defaultProviders"] = defaults
 	}
-	if g.chance(40) {
+	if g.Chance(40) {
 		config["defaultConfig"] = g.proxyConfig("proxyMetadata")
 	}
 	text, err := json.Marshal(config) // which is YAML
@@ -111,13 +113,13 @@ func (g *istioInput) gateway(name string) {
 	namespace := g.space()
 	g.gateways = append(g.gateways, target{"Gateway", namespace, name, ""})
 	g.podOf(namespace, name)
-	g.add("gateway.networking.k8s.io/v1", "Gateway", g.made(namespace, name), object{"gatewayClassName": "istio", "listeners": []object{{"name": "http", "port": 80, "protocol": "HTTP"}}})
+	g.add("gateway.networking.k8s.io/v1", "Gateway", g.Made(namespace, name), object{"gatewayClassName": "istio", "listeners": []object{{"name": "http", "port": 80, "protocol": "HTTP"}}})
 }
 
 // podOf adds a Pod of a Gateway, now and then. Its other label is one by which policies select.
 func (g *istioInput) podOf(namespace, name string) {
-	if g.chance(35) {
-		g.add("v1", "Pod", object{"name": name + "-pod", "namespace": namespace, "labels": object{"gateway.networking.k8s.io/gateway-name": name, "tier": pick(g.source, "a", "b")}},
+	if g.Chance(35) {
+		g.add("v1", "Pod", object{"name": name + "-pod", "namespace": namespace, "labels": object{"gateway.networking.k8s.io/gateway-name": name, "tier": draw.Pick(g.Source, "a", "b")}},
 			object{"containers": []object{{"name": "istio-proxy", "image": "proxy"}}})
 	}
 }
@@ -127,16 +129,16 @@ func (g *istioInput) waypoint(name string) {
 	namespace := g.space()
 	g.waypoints = append(g.waypoints, target{"Gateway", namespace, name, ""})
 	g.podOf(namespace, name)
-	metadata := g.made(namespace, name)
-	if g.chance(20) {
-		metadata["labels"] = object{"istio.io/waypoint-for": pick(g.source, "service", "all", "workload", "none")}
+	metadata := g.Made(namespace, name)
+	if g.Chance(20) {
+		metadata["labels"] = object{"istio.io/waypoint-for": draw.Pick(g.Source, "service", "all", "workload", "none")}
 	}
 	listener := object{"name": "mesh", "port": 15008, "protocol": "HBONE"}
 	switch g.IntN(3) {
 	case 0:
 		listener["allowedRoutes"] = object{"namespaces": object{"from": "All"}}
 	case 1:
-		listener["allowedRoutes"] = pick(g.source, object{"namespaces": object{"from": "Same"}}, object{"namespaces": object{"from": "Selector", "selector": object{"matchLabels": object{"floor": "top"}}}})
+		listener["allowedRoutes"] = draw.Pick(g.Source, object{"namespaces": object{"from": "Same"}}, object{"namespaces": object{"from": "Selector", "selector": object{"matchLabels": object{"floor": "top"}}}})
 	}
 	g.add("gateway.networking.k8s.io/v1", "Gateway", metadata, object{"gatewayClassName": "istio-waypoint", "listeners": []object{listener}})
 }
@@ -145,10 +147,10 @@ func (g *istioInput) waypoint(name string) {
 func (g *istioInput) namespaces() {
 	for _, name := range []string{"app", "shop", g.root} {
 		marks := object{"istio-injection": "enabled"}
-		if g.chance(20) {
+		if g.Chance(20) {
 			marks = object{"istio.io/dataplane-mode": "ambient"}
 		}
-		if g.chance(30) {
+		if g.Chance(30) {
 			marks["floor"] = "top"
 		}
 		g.useWaypoint(marks, name, 30)
@@ -158,26 +160,26 @@ func (g *istioInput) namespaces() {
 
 // useWaypoint adds the labels with which something names its waypoint.
 func (g *istioInput) useWaypoint(marks object, namespace string, percent int) {
-	if len(g.waypoints) == 0 || !g.chance(percent) {
+	if len(g.waypoints) == 0 || !g.Chance(percent) {
 		return
 	}
-	w := pick(g.source, g.waypoints...)
+	w := draw.Pick(g.Source, g.waypoints...)
 	marks["istio.io/use-waypoint"] = w.name
-	if w.namespace != namespace || g.chance(20) {
+	if w.namespace != namespace || g.Chance(20) {
 		marks["istio.io/use-waypoint-namespace"] = w.namespace
 	}
-	if g.chance(8) {
-		marks["istio.io/use-waypoint"] = pick(g.source, "none", "missing")
+	if g.Chance(8) {
+		marks["istio.io/use-waypoint"] = draw.Pick(g.Source, "none", "missing")
 	}
 }
 
 // service adds a Service, or one time in five a ServiceEntry.
 func (g *istioInput) service(name string) {
 	namespace := g.space()
-	metadata, marks := g.made(namespace, name), object{}
+	metadata, marks := g.Made(namespace, name), object{}
 	g.useWaypoint(marks, namespace, 60)
 	metadata["labels"] = marks
-	if g.chance(20) {
+	if g.Chance(20) {
 		g.served = append(g.served, target{"ServiceEntry", namespace, name, ""})
 		g.add("networking.istio.io/v1", "ServiceEntry", metadata, object{"hosts": []string{name + ".example.com"}, "location": "MESH_INTERNAL", "resolution": "STATIC",
 			"addresses": []string{fmt.Sprintf("10.2.0.%d", g.value())}, "ports": []object{{"number": 80, "name": "http", "protocol": "HTTP"}}, "endpoints": []object{{"address": "10.3.0.1"}}})
@@ -189,10 +191,10 @@ func (g *istioInput) service(name string) {
 
 // workload adds a Pod or a Deployment. Its label app is its own, tier is of many.
 func (g *istioInput) workload(name string) {
-	w := workload{g.space(), name, pick(g.source, "a", "b")}
+	w := workload{g.space(), name, draw.Pick(g.Source, "a", "b")}
 	g.workloads = append(g.workloads, w)
 	metadata := object{"labels": object{"app": name, "tier": w.tier}}
-	if g.chance(30) {
+	if g.Chance(30) {
 		text, err := json.Marshal(g.proxyConfig("proxyMetadata"))
 		if err != nil {
 			panic(err)
@@ -200,8 +202,8 @@ func (g *istioInput) workload(name string) {
 		metadata["annotations"] = object{"proxy.istio.io/config": string(text)}
 	}
 	pod := object{"containers": []object{{"name": "main", "image": "app"}}}
-	if g.chance(25) {
-		g.add("apps/v1", "Deployment", g.made(w.namespace, name), object{"selector": object{"matchLabels": object{"app": name}}, "template": object{"metadata": metadata, "spec": pod}})
+	if g.Chance(25) {
+		g.add("apps/v1", "Deployment", g.Made(w.namespace, name), object{"selector": object{"matchLabels": object{"app": name}}, "template": object{"metadata": metadata, "spec": pod}})
 		return
 	}
 	metadata["name"], metadata["namespace"] = name, w.namespace

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
 
 // istioItem is what is in force of one kind at one target.
@@ -50,14 +52,14 @@ type istioAnswer struct {
 }
 
 // askIstio reads what is in force everywhere. Policies whose content is merged are written back: Telemetry, and the rules of tokens.
-func askIstio(ctx context.Context, p program, translate translate, in *input) (facts, error) {
+func askIstio(ctx context.Context, p program.Program, translate translate, in *input) (facts, error) {
 	var all, listener istioAnswer
 	version := []string{"effective", "-A", "--vendor-setting", "istio.proxyVersion=1.32.0"}
-	if err := p.json(ctx, in, &all, version...); err != nil {
+	if err := p.JSON(ctx, in.Objects, &all, version...); err != nil {
 		return nil, err
 	}
 	if in.has("WasmPlugin") || in.has("TrafficExtension") {
-		if err := p.json(ctx, in, &listener, append(version, "--policy-kind", "wasmplugin,trafficextension", "--vendor-setting", "istio.filterChain=NETWORK",
+		if err := p.JSON(ctx, in.Objects, &listener, append(version, "--policy-kind", "wasmplugin,trafficextension", "--vendor-setting", "istio.filterChain=NETWORK",
 			"--vendor-setting", "istio.listenerPort=80", "--vendor-setting", "istio.listenerClass=inbound")...); err != nil {
 			return nil, err
 		}
@@ -95,7 +97,7 @@ func askIstio(ctx context.Context, p program, translate translate, in *input) (f
 }
 
 // istioStatuses notes the condition of every AuthorizationPolicy that has one.
-func istioStatuses(ctx context.Context, out facts, p program, in *input) error {
+func istioStatuses(ctx context.Context, out facts, p program.Program, in *input) error {
 	var list struct {
 		Items []struct {
 			Object    struct{ Kind, Namespace, Name string }
@@ -104,7 +106,7 @@ func istioStatuses(ctx context.Context, out facts, p program, in *input) error {
 			}
 		}
 	}
-	if err := p.json(ctx, in, &list, "status", "-A"); err != nil {
+	if err := p.JSON(ctx, in.Objects, &list, "status", "-A"); err != nil {
 		return err
 	}
 	for _, item := range list.Items {

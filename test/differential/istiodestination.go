@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // destination adds a DestinationRule for a Service, in its namespace or in the root namespace. Rules of other namespaces are for their own clients
@@ -18,29 +20,29 @@ func (g *istioInput) destination(name string) {
 	if services == nil {
 		return
 	}
-	t := pick(g.source, services...)
+	t := draw.Pick(g.Source, services...)
 	namespace, host := t.namespace, t.name
-	if g.chance(20) {
+	if g.Chance(20) {
 		namespace = g.root
 	}
-	if namespace != t.namespace || g.chance(50) {
+	if namespace != t.namespace || g.Chance(50) {
 		host += "." + t.namespace + ".svc.cluster.local"
 	}
 	spec := object{"host": host}
-	if g.chance(60) {
+	if g.Chance(60) {
 		spec["trafficPolicy"] = object{"connectionPool": object{"http": object{"maxRetries": g.value()}}}
 	}
 	var subsets []object
-	for _, subset := range some(g.source, 35, "v1", "v2", "v3") {
+	for _, subset := range draw.Some(g.Source, 35, "v1", "v2", "v3") {
 		subsets = append(subsets, object{"name": subset, "labels": object{"version": fmt.Sprintf("%d", g.value())}})
 	}
-	if g.chance(70) {
+	if g.Chance(70) {
 		spec["subsets"] = subsets
 	}
-	if exports := pick(g.source, nil, nil, nil, []string{"*"}, []string{"."}, []string{".", "checks"}, []string{namespace}); exports != nil && (namespace != g.root || len(exports) == 1) {
+	if exports := draw.Pick(g.Source, nil, nil, nil, []string{"*"}, []string{"."}, []string{".", "checks"}, []string{namespace}); exports != nil && (namespace != g.root || len(exports) == 1) {
 		spec["exportTo"] = exports
 	}
-	g.add("networking.istio.io/v1", "DestinationRule", g.made(namespace, name), spec)
+	g.add("networking.istio.io/v1", "DestinationRule", g.Made(namespace, name), spec)
 }
 
 // clients is the namespace whose clients an answer about a Service is for: that of the rules.

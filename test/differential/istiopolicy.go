@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+)
 
 // istioKind is a kind of policy and how it is drawn.
 type istioKind struct {
@@ -25,8 +29,8 @@ var istioKinds = []istioKind{
 // policy adds a policy: a third for a whole namespace or the mesh, the others by labels or by name. Two in five are of the kind that is drawn
 // most often in this input, so that there is something to merge.
 func (g *istioInput) policy(name string, often istioKind) {
-	k := pick(g.source, istioKinds...)
-	if g.chance(40) {
+	k := draw.Pick(g.Source, istioKinds...)
+	if g.Chance(40) {
 		k = often
 	}
 	o := object{"apiVersion": k.version, "kind": k.kind}
@@ -42,11 +46,11 @@ func (g *istioInput) policy(name string, often istioKind) {
 	}
 	switch g.IntN(3) {
 	case 0:
-		w := pick(g.source, g.workloads...)
-		spec[selector] = object{labels: pick(g.source, object{"app": w.name}, object{"tier": w.tier}, object{"tier": "a"}, object{"app": w.name, "tier": "a"})}
-		namespace = pick(g.source, w.namespace, w.namespace, w.namespace, namespace, g.root)
-		if g.chance(10) {
-			spec[selector] = pick(g.source, object{}, object{labels: object{}})
+		w := draw.Pick(g.Source, g.workloads...)
+		spec[selector] = object{labels: draw.Pick(g.Source, object{"app": w.name}, object{"tier": w.tier}, object{"tier": "a"}, object{"app": w.name, "tier": "a"})}
+		namespace = draw.Pick(g.Source, w.namespace, w.namespace, w.namespace, namespace, g.root)
+		if g.Chance(10) {
+			spec[selector] = draw.Pick(g.Source, object{}, object{labels: object{}})
 			if k.kind == "AuthorizationPolicy" { // ztunnel tells {} from {matchLabels: {}}, and the peer's API server loses the difference when it copies
 				spec[selector] = object{}
 			}
@@ -56,7 +60,7 @@ func (g *istioInput) policy(name string, often istioKind) {
 			namespace = g.named(spec, k, namespace)
 		}
 	}
-	o["metadata"] = g.made(namespace, name)
+	o["metadata"] = g.Made(namespace, name)
 	for field, v := range k.spec(g, o) {
 		spec[field] = v
 	}
@@ -73,17 +77,17 @@ func (g *istioInput) named(spec object, k istioKind, namespace string) string {
 	all := append(append(append([]target{}, g.gateways...), g.waypoints...), g.served...)
 	all = append(all, target{"GatewayClass", g.root, "istio-waypoint", ""})
 	var refs []object
-	for range pick(g.source, 1, 1, 1, 2) {
-		t := pick(g.source, all...)
-		if g.chance(8) {
+	for range draw.Pick(g.Source, 1, 1, 1, 2) {
+		t := draw.Pick(g.Source, all...)
+		if g.Chance(8) {
 			t.name = "missing"
 		}
-		if len(refs) == 0 && g.chance(85) {
+		if len(refs) == 0 && g.Chance(85) {
 			namespace = t.namespace
 		}
 		refs = append(refs, object{"group": groups[t.kind], "kind": t.kind, "name": t.name})
 	}
-	if k.one && len(refs) == 1 && g.chance(25) {
+	if k.one && len(refs) == 1 && g.Chance(25) {
 		spec["targetRef"] = refs[0]
 	} else {
 		spec["targetRefs"] = refs
@@ -93,16 +97,16 @@ func (g *istioInput) named(spec object, k istioKind, namespace string) string {
 
 // authz draws rules of any action. Some that allow or deny are only tried.
 func (g *istioInput) authz(o object) object {
-	action := pick(g.source, "", "ALLOW", "DENY", "DENY", "AUDIT", "CUSTOM")
+	action := draw.Pick(g.Source, "", "ALLOW", "DENY", "DENY", "AUDIT", "CUSTOM")
 	out := object{}
 	if action != "" {
 		out["action"] = action
 	}
 	if action == "CUSTOM" {
-		out["provider"] = object{"name": pick(g.source, "check-a", "check-a", "check-b", "nobody", "log-a", "Check-A")}
+		out["provider"] = object{"name": draw.Pick(g.Source, "check-a", "check-a", "check-b", "nobody", "log-a", "Check-A")}
 	}
 	var rules []object
-	for range pick(g.source, 1, 1, 2) {
+	for range draw.Pick(g.Source, 1, 1, 2) {
 		forms := []object{{}, {"to": []object{{"operation": object{"paths": []string{fmt.Sprintf("/%d", g.value())}}}}}}
 		if action != "CUSTOM" { // which may not go by who asks
 			forms = append(forms, object{"from": []object{{"source": object{"namespaces": []string{"app"}}}}, "to": []object{{"operation": object{"methods": []string{"GET"}}}}},
@@ -110,13 +114,13 @@ func (g *istioInput) authz(o object) object {
 				object{"from": []object{{"source": object{"ipBlocks": []string{"10.0.0.0/8"}, "requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "source.ip", "values": []string{"10.0.0.1"}}}},
 				object{"to": []object{{"operation": object{"ports": []string{fmt.Sprint(g.value())}}}}, "from": []object{{"source": object{"principals": []string{"a"}}}, {"source": object{"notNamespaces": []string{"shop"}}}}})
 		}
-		rules = append(rules, pick(g.source, forms...))
+		rules = append(rules, draw.Pick(g.Source, forms...))
 	}
-	if action != "" && action != "ALLOW" || g.chance(80) {
+	if action != "" && action != "ALLOW" || g.Chance(80) {
 		out["rules"] = rules
 	}
-	if tried := action == "" || action == "ALLOW" || action == "DENY"; tried && g.chance(15) {
-		o["metadata"].(object)["annotations"] = object{"istio.io/dry-run": pick(g.source, "true", "1", "T", "false")}
+	if tried := action == "" || action == "ALLOW" || action == "DENY"; tried && g.Chance(15) {
+		o["metadata"].(object)["annotations"] = object{"istio.io/dry-run": draw.Pick(g.Source, "true", "1", "T", "false")}
 	}
 	return out
 }
@@ -124,15 +128,15 @@ func (g *istioInput) authz(o object) object {
 // tokens draws JWT rules of few issuers.
 func (g *istioInput) tokens(object) object {
 	var rules []object
-	for range pick(g.source, 0, 1, 1, 2) {
-		rule := object{"issuer": pick(g.source, "https://a.example", "https://b.example", "https://c.example"), "jwks": `{"keys":[]}`}
-		if g.chance(50) {
+	for range draw.Pick(g.Source, 0, 1, 1, 2) {
+		rule := object{"issuer": draw.Pick(g.Source, "https://a.example", "https://b.example", "https://c.example"), "jwks": `{"keys":[]}`}
+		if g.Chance(50) {
 			rule["audiences"] = []string{fmt.Sprintf("aud-%d", g.value())}
 		}
-		if g.chance(30) {
+		if g.Chance(30) {
 			rule["fromHeaders"] = []object{{"name": fmt.Sprintf("x-%d", g.value()), "prefix": "Bearer "}}
 		}
-		if g.chance(20) {
+		if g.Chance(20) {
 			rule["forwardOriginalToken"] = true
 		}
 		rules = append(rules, rule)
@@ -147,19 +151,19 @@ func (g *istioInput) tokens(object) object {
 func (g *istioInput) peers(object) object {
 	out := object{}
 	mode := func() object {
-		if m := pick(g.source, "", "UNSET", "DISABLE", "PERMISSIVE", "STRICT", "STRICT"); m != "" {
+		if m := draw.Pick(g.Source, "", "UNSET", "DISABLE", "PERMISSIVE", "STRICT", "STRICT"); m != "" {
 			return object{"mode": m}
 		}
 		return object{}
 	}
-	if g.chance(75) {
+	if g.Chance(75) {
 		out["mtls"] = mode()
 	}
 	ports := object{}
-	for _, port := range some(g.source, 40, "80", "8080", "9000") {
+	for _, port := range draw.Some(g.Source, 40, "80", "8080", "9000") {
 		ports[port] = mode()
 	}
-	if g.chance(50) {
+	if g.Chance(50) {
 		out["portLevelMtls"] = ports
 	}
 	return out
@@ -168,17 +172,17 @@ func (g *istioInput) peers(object) object {
 // proxyConfig draws some fields; metadata is what environment variables are called.
 func (g *istioInput) proxyConfig(metadata string) object {
 	out := object{}
-	if g.chance(50) {
+	if g.Chance(50) {
 		out["concurrency"] = g.IntN(9)
 	}
-	if g.chance(40) {
-		out["image"] = object{"imageType": pick(g.source, "default", "debug", "distroless")}
+	if g.Chance(40) {
+		out["image"] = object{"imageType": draw.Pick(g.Source, "default", "debug", "distroless")}
 	}
 	variables := object{}
-	for _, name := range some(g.source, 40, "ONE", "TWO", "THREE") {
+	for _, name := range draw.Some(g.Source, 40, "ONE", "TWO", "THREE") {
 		variables[name] = fmt.Sprintf("v%d", g.value())
 	}
-	if g.chance(60) {
+	if g.Chance(60) {
 		out[metadata] = variables
 	}
 	return out
@@ -190,16 +194,16 @@ func (g *istioInput) configured(object) object { return g.proxyConfig("environme
 func (g *istioInput) filters(object) object {
 	out := object{}
 	var patches []object
-	for range pick(g.source, 1, 1, 2, 3) {
-		patch := object{"applyTo": pick(g.source, "HTTP_FILTER", "HTTP_FILTER", "CLUSTER", "LISTENER"), "patch": object{"operation": "ADD", "value": object{"name": fmt.Sprintf("n%d", g.value())}}}
-		if g.chance(20) {
-			patch["match"] = object{"proxy": object{"proxyVersion": pick(g.source, `^1\.32.*`, `^1\.2\d.*`, `^1\.22.*`)}}
+	for range draw.Pick(g.Source, 1, 1, 2, 3) {
+		patch := object{"applyTo": draw.Pick(g.Source, "HTTP_FILTER", "HTTP_FILTER", "CLUSTER", "LISTENER"), "patch": object{"operation": "ADD", "value": object{"name": fmt.Sprintf("n%d", g.value())}}}
+		if g.Chance(20) {
+			patch["match"] = object{"proxy": object{"proxyVersion": draw.Pick(g.Source, `^1\.32.*`, `^1\.2\d.*`, `^1\.22.*`)}}
 		}
 		patches = append(patches, patch)
 	}
 	out["configPatches"] = patches
-	if g.chance(50) {
-		out["priority"] = g.between(-2, 2)
+	if g.Chance(50) {
+		out["priority"] = g.Between(-2, 2)
 	}
 	return out
 }
@@ -207,19 +211,19 @@ func (g *istioInput) filters(object) object {
 // order draws the phase and the priority of an extension. none is what the kind calls no phase.
 func (g *istioInput) order(none string) object {
 	out := object{}
-	if phase := pick(g.source, "", none, "AUTHN", "AUTHN", "AUTHZ", "STATS"); phase != "" {
+	if phase := draw.Pick(g.Source, "", none, "AUTHN", "AUTHN", "AUTHZ", "STATS"); phase != "" {
 		out["phase"] = phase
 	}
-	if g.chance(50) {
-		out["priority"] = g.between(-1, 2)
+	if g.Chance(50) {
+		out["priority"] = g.Between(-1, 2)
 	}
-	if g.chance(30) {
+	if g.Chance(30) {
 		match := object{}
-		if g.chance(60) {
-			match["mode"] = pick(g.source, "CLIENT", "SERVER", "CLIENT_AND_SERVER")
+		if g.Chance(60) {
+			match["mode"] = draw.Pick(g.Source, "CLIENT", "SERVER", "CLIENT_AND_SERVER")
 		}
-		if g.chance(60) {
-			match["ports"] = []object{{"number": pick(g.source, 80, 81)}}
+		if g.Chance(60) {
+			match["ports"] = []object{{"number": draw.Pick(g.Source, 80, 81)}}
 		}
 		out["match"] = []object{match}
 	}
@@ -229,21 +233,21 @@ func (g *istioInput) order(none string) object {
 func (g *istioInput) plugin(object) object {
 	out := g.order("UNSPECIFIED_PHASE")
 	out["url"] = fmt.Sprintf("oci://example.com/p%d", g.value())
-	if g.chance(30) {
-		out["type"] = pick(g.source, "HTTP", "NETWORK")
+	if g.Chance(30) {
+		out["type"] = draw.Pick(g.Source, "HTTP", "NETWORK")
 	}
 	return out
 }
 
 func (g *istioInput) extension(object) object {
 	out := g.order("UNSPECIFIED")
-	if g.chance(50) {
+	if g.Chance(50) {
 		out["lua"] = object{"inlineCode": fmt.Sprintf("-- %d", g.value())}
 		return out
 	}
 	out["wasm"] = object{"url": fmt.Sprintf("oci://example.com/p%d", g.value())}
-	if g.chance(30) {
-		out["wasm"].(object)["type"] = pick(g.source, "HTTP", "NETWORK")
+	if g.Chance(30) {
+		out["wasm"].(object)["type"] = draw.Pick(g.Source, "HTTP", "NETWORK")
 	}
 	return out
 }

@@ -1,13 +1,17 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+)
 
 // telemetry draws entries of one or two sections. Names of providers that nobody has, and that are spelled in another way, are among them.
 func (g *istioInput) telemetry(object) object {
 	out := object{}
-	for _, section := range some(g.source, 35, "tracing", "metrics", "accessLogging") {
+	for _, section := range draw.Some(g.Source, 35, "tracing", "metrics", "accessLogging") {
 		var entries []object
-		for range pick(g.source, 1, 1, 2) {
+		for range draw.Pick(g.Source, 1, 1, 2) {
 			switch section {
 			case "tracing":
 				entries = append(entries, g.tracing())
@@ -24,11 +28,11 @@ func (g *istioInput) telemetry(object) object {
 
 // providers adds providers to an entry, more often than not.
 func (g *istioInput) providers(entry object, percent int, names ...string) {
-	if !g.chance(60) {
+	if !g.Chance(60) {
 		return
 	}
 	var out []object
-	for _, name := range some(g.source, percent, names...) {
+	for _, name := range draw.Some(g.Source, percent, names...) {
 		out = append(out, object{"name": name})
 	}
 	entry["providers"] = out
@@ -36,8 +40,8 @@ func (g *istioInput) providers(entry object, percent int, names ...string) {
 
 // mode adds the end that an entry is about.
 func (g *istioInput) mode(match object, percent int) object {
-	if g.chance(percent) {
-		match["mode"] = pick(g.source, "CLIENT", "SERVER", "CLIENT_AND_SERVER")
+	if g.Chance(percent) {
+		match["mode"] = draw.Pick(g.Source, "CLIENT", "SERVER", "CLIENT_AND_SERVER")
 	}
 	return match
 }
@@ -50,16 +54,16 @@ func (g *istioInput) tracing() object {
 		out["match"] = match
 	}
 	for _, flag := range []string{"disableSpanReporting", "useRequestIdForTraceSampling", "enableIstioTags", "disableContextPropagation"} {
-		if g.chance(20) {
-			out[flag] = g.chance(50)
+		if g.Chance(20) {
+			out[flag] = g.Chance(50)
 		}
 	}
-	if g.chance(40) {
+	if g.Chance(40) {
 		out["randomSamplingPercentage"] = g.IntN(101)
 	}
-	if g.chance(30) {
+	if g.Chance(30) {
 		tags := object{}
-		for _, name := range some(g.source, 40, "x", "y", "z") {
+		for _, name := range draw.Some(g.Source, 40, "x", "y", "z") {
 			tags[name] = tagOf(name)
 		}
 		out["customTags"] = tags
@@ -73,19 +77,19 @@ func (g *istioInput) metrics() object {
 	out := object{}
 	g.providers(out, 30, "prometheus", "prom-b", "Prom-B", "log-a", "nowhere")
 	var overrides []object
-	for range g.between(0, 3) {
+	for range g.Between(0, 3) {
 		over := object{}
 		if match := g.match(); len(match) > 0 {
 			over["match"] = match
 		}
-		said := g.between(1, 3) // one that says nothing is listed in the filter, and means nothing
+		said := g.Between(1, 3) // one that says nothing is listed in the filter, and means nothing
 		if said&1 != 0 {
-			over["disabled"] = g.chance(60)
+			over["disabled"] = g.Chance(60)
 		}
 		if said&2 != 0 {
 			tags := object{}
-			for _, name := range some(g.source, 40, "x", "y") {
-				tags[name] = pick(g.source, object{"operation": "REMOVE"}, object{"operation": "UPSERT", "value": fmt.Sprintf("'v%d'", g.value())}, object{"value": fmt.Sprintf("'v%d'", g.value())})
+			for _, name := range draw.Some(g.Source, 40, "x", "y") {
+				tags[name] = draw.Pick(g.Source, object{"operation": "REMOVE"}, object{"operation": "UPSERT", "value": fmt.Sprintf("'v%d'", g.value())}, object{"value": fmt.Sprintf("'v%d'", g.value())})
 			}
 			over["tagOverrides"] = tags
 		}
@@ -94,8 +98,8 @@ func (g *istioInput) metrics() object {
 	if overrides != nil {
 		out["overrides"] = overrides
 	}
-	if g.chance(20) {
-		out["reportingInterval"] = fmt.Sprintf("%ds", g.between(1, 9))
+	if g.Chance(20) {
+		out["reportingInterval"] = fmt.Sprintf("%ds", g.Between(1, 9))
 	}
 	return out
 }
@@ -107,9 +111,9 @@ func (g *istioInput) match() object {
 	case 0:
 		out["metric"] = "ALL_METRICS"
 	case 1, 2:
-		out["metric"] = pick(g.source, "REQUEST_COUNT", "REQUEST_DURATION")
+		out["metric"] = draw.Pick(g.Source, "REQUEST_COUNT", "REQUEST_DURATION")
 	default:
-		if g.chance(50) {
+		if g.Chance(50) {
 			out["customMetric"] = "my_metric"
 		}
 	}
@@ -122,10 +126,10 @@ func (g *istioInput) accessLogging() object {
 	if match := g.mode(object{}, 40); len(match) > 0 {
 		out["match"] = match
 	}
-	if g.chance(40) {
-		out["disabled"] = g.chance(60)
+	if g.Chance(40) {
+		out["disabled"] = g.Chance(60)
 	}
-	if g.chance(40) {
+	if g.Chance(40) {
 		out["filter"] = object{"expression": fmt.Sprintf("response.code > %d", g.value())}
 	}
 	return out

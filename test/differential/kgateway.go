@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // kgateway compares what kgateway's translator sets Envoy up with, route by route, and the statuses of policies.
-var kgateway = peer{name: "kgateway", module: "github.com/kgateway-dev/kgateway/v2", inside: "test/cmd/dopolicy-peer", generate: drawKgateway, ask: askKgateway}
+var kgateway = peer{Peer: built("kgateway", "github.com/kgateway-dev/kgateway/v2", "test/cmd/dopolicy-peer"), generate: drawKgateway, ask: askKgateway}
 
 var kgatewayNamespaces = []string{"infra", "app", "team"}
 
@@ -17,27 +19,27 @@ var kgatewayNamespaces = []string{"infra", "app", "team"}
 //
 // Values that the API server would add are written out: the translator does not add them. No path of a rule occurs twice, so that a path and a
 // host tell the rule.
-func drawKgateway(s source) input {
-	g := kgatewayInput{drawing: drawing{source: s}, names: map[string][]string{}}
+func drawKgateway(s draw.Source) input {
+	g := kgatewayInput{drawing: drawing{Source: s}, names: map[string][]string{}}
 	g.surroundings()
-	for _, name := range numbered("gw", pick(s, 1, 1, 2)) {
+	for _, name := range draw.Numbered("gw", draw.Pick(s, 1, 1, 2)) {
 		g.gateway(name)
 	}
-	for _, name := range numbered("set", pick(s, 0, 0, 0, 1, 1)) {
+	for _, name := range draw.Numbered("set", draw.Pick(s, 0, 0, 0, 1, 1)) {
 		g.listenerSet(name)
 	}
-	for _, name := range numbered("route", s.between(1, 3)) {
+	for _, name := range draw.Numbered("route", s.Between(1, 3)) {
 		g.rootRoute(name)
 	}
-	if s.chance(20) {
+	if s.Chance(20) {
 		g.grpcRoute("grpc")
 	}
-	for i := range s.between(2, 8) {
+	for i := range s.Between(2, 8) {
 		g.policy(fmt.Sprintf("p%d", i))
 	}
 	g.filters()
 	out := input{Objects: g.objects}
-	if s.chance(20) {
+	if s.Chance(20) {
 		out.Settings = map[string]string{"policyMerge": g.policyMerge()}
 	}
 	return out
@@ -61,61 +63,61 @@ type ruleAt struct {
 
 // surroundings adds the class, namespaces with a Service each, a certificate, and the providers that policies may name.
 func (g *kgatewayInput) surroundings() {
-	g.add("gateway.networking.k8s.io/v1", "GatewayClass", g.made("", "kgateway"), object{"controllerName": "kgateway.dev/kgateway"})
+	g.add("gateway.networking.k8s.io/v1", "GatewayClass", g.Made("", "kgateway"), object{"controllerName": "kgateway.dev/kgateway"})
 	for _, name := range kgatewayNamespaces {
-		metadata := g.made("", name)
+		metadata := g.Made("", name)
 		metadata["labels"] = object{"kubernetes.io/metadata.name": name}
 		g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
-		g.add("v1", "Service", g.made(name, "web"), object{"ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}}})
+		g.add("v1", "Service", g.Made(name, "web"), object{"ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}}})
 	}
-	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": g.made("infra", "cert"), "data": certificate()})
+	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": g.Made("infra", "cert"), "data": draw.Certificate()})
 	service := object{"backendRef": object{"group": "", "kind": "Service", "name": "web", "port": 80, "weight": 1}}
 	for _, name := range []string{"auth-1", "auth-2"} {
-		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", name), object{"type": "ExtAuth", "extAuth": object{
+		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.Made("infra", name), object{"type": "ExtAuth", "extAuth": object{
 			"grpcService": service, "statusOnError": 403, "clearRouteCache": false, "failOpen": false}})
 	}
 	for _, name := range []string{"proc-1", "proc-2"} {
-		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", name), object{"type": "ExtProc", "extProc": object{
+		g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.Made("infra", name), object{"type": "ExtProc", "extProc": object{
 			"grpcService": service, "failOpen": true, "allowProcessingModeOverride": false, "routeCacheAction": "FromResponse"}})
 	}
-	g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.made("infra", "limit"), object{"type": "RateLimit", "rateLimit": object{
+	g.add("gateway.kgateway.dev/v1alpha1", "GatewayExtension", g.Made("infra", "limit"), object{"type": "RateLimit", "rateLimit": object{
 		"grpcService": service, "domain": "all", "failOpen": false, "timeout": "100ms", "xRateLimitHeaders": "Off"}})
 }
 
 func (g *kgatewayInput) gateway(name string) {
-	namespace := pick(g.source, "infra", "infra", "app")
+	namespace := draw.Pick(g.Source, "infra", "infra", "app")
 	t := target{"Gateway", namespace, name, ""}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
 	g.add("gateway.networking.k8s.io/v1", "Gateway", g.labelled(50, namespace, name), object{"gatewayClassName": "kgateway",
-		"allowedListeners": object{"namespaces": object{"from": pick(g.source, "All", "All", "Same", "None")}}, "listeners": g.listeners(t, "l", g.between(1, 3))})
+		"allowedListeners": object{"namespaces": object{"from": draw.Pick(g.Source, "All", "All", "Same", "None")}}, "listeners": g.listeners(t, "l", g.Between(1, 3))})
 }
 
 func (g *kgatewayInput) listenerSet(name string) {
 	gateway := g.parents[0]
-	namespace := pick(g.source, "infra", "app")
+	namespace := draw.Pick(g.Source, "infra", "app")
 	t := target{"ListenerSet", namespace, name, ""}
 	g.targets, g.parents = append(g.targets, t), append(g.parents, t)
 	g.add("gateway.networking.k8s.io/v1", "ListenerSet", g.labelled(50, namespace, name), object{
 		"parentRef": object{"group": gatewayGroup, "kind": "Gateway", "namespace": gateway.namespace, "name": gateway.name},
-		"listeners": g.listeners(t, "s", g.between(1, 2))})
+		"listeners": g.listeners(t, "s", g.Between(1, 2))})
 }
 
 // listeners draws listeners of different hosts and ports; one in five is one with TLS in the namespace of the certificate.
 func (g *kgatewayInput) listeners(owner target, stem string, n int) []object {
 	var out []object
-	for _, name := range numbered(stem, n) {
-		listener := object{"name": name, "port": pick(g.source, 80, 80, 80, 8080), "protocol": "HTTP"}
-		if g.chance(20) && owner.namespace == "infra" {
+	for _, name := range draw.Numbered(stem, n) {
+		listener := object{"name": name, "port": draw.Pick(g.Source, 80, 80, 80, 8080), "protocol": "HTTP"}
+		if g.Chance(20) && owner.namespace == "infra" {
 			listener["port"], listener["protocol"] = 443, "HTTPS"
 			listener["tls"] = object{"mode": "Terminate", "certificateRefs": []object{{"group": "", "kind": "Secret", "name": "cert"}}}
 		}
-		if host := pick(g.source, "", "", "*.example.com", "*.shop.example.com", "a.example.com", "a.shop.example.com"); host != "" {
+		if host := draw.Pick(g.Source, "", "", "*.example.com", "*.shop.example.com", "a.example.com", "a.shop.example.com"); host != "" {
 			listener["hostname"] = host
 		}
 		if slices.ContainsFunc(out, func(o object) bool { return o["port"] == listener["port"] && o["hostname"] == listener["hostname"] }) {
 			continue
 		}
-		listener["allowedRoutes"] = object{"namespaces": object{"from": pick(g.source, "All", "All", "All", "All", "All", "Same")}}
+		listener["allowedRoutes"] = object{"namespaces": object{"from": draw.Pick(g.Source, "All", "All", "All", "All", "All", "Same")}}
 		out = append(out, listener)
 		owner.section = name
 		g.targets, g.parents = append(g.targets, owner), append(g.parents, owner)

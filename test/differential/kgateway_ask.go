@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
 
 // askKgateway has the peer translate what is predicted, and reads the statuses. Routes of which nothing is predicted are as they are without
 // policies.
-func askKgateway(ctx context.Context, p program, translate translate, in *input) (facts, error) {
+func askKgateway(ctx context.Context, p program.Program, translate translate, in *input) (facts, error) {
 	var effective, overridden prediction
 	out := facts{}
 	args := settingArgs(in, "kgateway")
@@ -18,10 +20,10 @@ func askKgateway(ctx context.Context, p program, translate translate, in *input)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.json(ctx, in, &effective, append([]string{"effective", "-A"}, args...)...); err != nil {
+	if err := p.JSON(ctx, in.Objects, &effective, append([]string{"effective", "-A"}, args...)...); err != nil {
 		return nil, err
 	}
-	if err := p.json(ctx, in, &overridden, append([]string{"overridden", "-A"}, args...)...); err != nil {
+	if err := p.JSON(ctx, in.Objects, &overridden, append([]string{"overridden", "-A"}, args...)...); err != nil {
 		return nil, err
 	}
 	r, err := rewrite(in, faulty)
@@ -119,7 +121,7 @@ func (i predictedItem) where(way via) string {
 }
 
 // conditionsOf adds the conditions of policies by ancestor, and gives the policies that are in error, by namespace and name.
-func conditionsOf(ctx context.Context, p program, in *input, out facts, args []string) (map[string]bool, error) {
+func conditionsOf(ctx context.Context, p program.Program, in *input, out facts, args []string) (map[string]bool, error) {
 	var list struct {
 		Items []struct {
 			Object    struct{ Kind, Namespace, Name string }
@@ -129,7 +131,7 @@ func conditionsOf(ctx context.Context, p program, in *input, out facts, args []s
 			}
 		}
 	}
-	if err := p.json(ctx, in, &list, append([]string{"status", "-A"}, args...)...); err != nil {
+	if err := p.JSON(ctx, in.Objects, &list, append([]string{"status", "-A"}, args...)...); err != nil {
 		return nil, err
 	}
 	faulty := map[string]bool{}

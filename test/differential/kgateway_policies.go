@@ -4,21 +4,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // policy draws a TrafficPolicy with one or two targets, by name or by label, or with none: filters may name those.
 func (g *kgatewayInput) policy(name string) {
-	t := pick(g.source, g.targets...)
-	if g.chance(40) { // targets high up, and again those that were drawn before
+	t := draw.Pick(g.Source, g.targets...)
+	if g.Chance(40) { // targets high up, and again those that were drawn before
 		t = g.targets[g.IntN(min(4, len(g.targets)))]
 	}
-	metadata := g.made(t.namespace, name)
-	if g.chance(10) {
-		metadata["annotations"] = object{"kgateway.dev/policy-weight": fmt.Sprint(g.between(-2, 2))}
+	metadata := g.Made(t.namespace, name)
+	if g.Chance(10) {
+		metadata["annotations"] = object{"kgateway.dev/policy-weight": fmt.Sprint(g.Between(-2, 2))}
 	}
 	spec := object{}
 	g.settings(spec, g.target(spec, name, t))
-	if g.chance(5) { // an error: there are bits behind the prefix
+	if g.Chance(5) { // an error: there are bits behind the prefix
 		spec["acl"] = object{"defaultAction": "deny", "rules": []object{{"action": "allow", "cidrs": []string{"10.1.2.3/8"}}}}
 	}
 	g.add("gateway.kgateway.dev/v1alpha1", "TrafficPolicy", metadata, spec)
@@ -28,17 +30,17 @@ func (g *kgatewayInput) policy(name string) {
 func (g *kgatewayInput) target(spec object, name string, t target) bool {
 	only := t.kind == "HTTPRoute"
 	switch ref := withSection(object{"group": gatewayGroup, "kind": t.kind, "name": t.name}, t.section); {
-	case g.chance(15) && t.kind == "HTTPRoute":
+	case g.Chance(15) && t.kind == "HTTPRoute":
 		g.names[t.namespace] = append(g.names[t.namespace], name)
-	case g.chance(15):
-		selector := withSection(object{"group": gatewayGroup, "kind": t.kind, "matchLabels": object{"tier": pick(g.source, "a", "b")}}, t.section)
+	case g.Chance(15):
+		selector := withSection(object{"group": gatewayGroup, "kind": t.kind, "matchLabels": object{"tier": draw.Pick(g.Source, "a", "b")}}, t.section)
 		spec["targetSelectors"] = []object{selector}
 	default:
-		if g.chance(3) {
+		if g.Chance(3) {
 			ref["name"] = "missing"
 		}
 		refs := []object{ref}
-		if more := pick(g.source, g.targets...); g.chance(15) && more != t && more.namespace == t.namespace {
+		if more := draw.Pick(g.Source, g.targets...); g.Chance(15) && more != t && more.namespace == t.namespace {
 			only = only && more.kind == "HTTPRoute"
 			refs = append(refs, withSection(object{"group": gatewayGroup, "kind": more.kind, "name": more.name}, more.section))
 		}
@@ -51,7 +53,7 @@ func (g *kgatewayInput) target(spec object, name string, t target) bool {
 // itself.
 func (g *kgatewayInput) filters() {
 	for _, at := range g.rules {
-		if names := g.names[at.namespace]; len(names) > 0 && g.chance(40) {
+		if names := g.names[at.namespace]; len(names) > 0 && g.Chance(40) {
 			i := g.IntN(len(names))
 			ref := object{"group": "gateway.kgateway.dev", "kind": "TrafficPolicy", "name": names[i]}
 			g.names[at.namespace] = slices.Delete(names, i, i+1)
@@ -64,8 +66,8 @@ func (g *kgatewayInput) filters() {
 // policyMerge draws how policies of one level share settings.
 func (g *kgatewayInput) policyMerge() string {
 	how := map[string]string{}
-	for _, name := range some(g.source, 40, "extAuth", "extProc", "transformation", "acl") {
-		how[name] = pick(g.source, "DeepMerge", "ShallowMerge")
+	for _, name := range draw.Some(g.Source, 40, "extAuth", "extProc", "transformation", "acl") {
+		how[name] = draw.Pick(g.Source, "DeepMerge", "ShallowMerge")
 	}
 	text, _ := json.Marshal(map[string]any{"trafficPolicy": how})
 	return string(text)

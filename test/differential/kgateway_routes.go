@@ -3,25 +3,27 @@ package main
 import (
 	"fmt"
 	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // rootRoute draws an HTTPRoute with parents among the listeners.
 func (g *kgatewayInput) rootRoute(name string) {
-	g.route(pick(g.source, "app", "app", "infra", "team"), name, "/"+name, g.attached(), 0)
+	g.route(draw.Pick(g.Source, "app", "app", "infra", "team"), name, "/"+name, g.attached(), 0)
 }
 
 // attached is the spec of a route with parents and, in half of the cases, hostnames.
 func (g *kgatewayInput) attached() object {
 	var parents []object
-	for _, p := range some(g.source, 40, g.parents...) {
+	for _, p := range draw.Some(g.Source, 40, g.parents...) {
 		// A Gateway and a listener of its own as parents are one way twice.
 		if !slices.ContainsFunc(parents, func(o object) bool { return o["name"] == p.name && (o["sectionName"] == nil || p.section == "") }) {
 			parents = append(parents, withSection(object{"group": gatewayGroup, "kind": p.kind, "namespace": p.namespace, "name": p.name}, p.section))
 		}
 	}
 	out := object{"parentRefs": parents}
-	if g.chance(50) {
-		out["hostnames"] = some(g.source, 35, "a.example.com", "b.example.com", "a.shop.example.com", "*.shop.example.com")
+	if g.Chance(50) {
+		out["hostnames"] = draw.Some(g.Source, 35, "a.example.com", "b.example.com", "a.shop.example.com", "*.shop.example.com")
 	}
 	return out
 }
@@ -31,12 +33,12 @@ func (g *kgatewayInput) route(namespace, name, path string, spec object, depth i
 	t := target{"HTTPRoute", namespace, name, ""}
 	g.targets = append(g.targets, t)
 	metadata := g.labelled(50, namespace, name)
-	if g.chance(50) {
-		how := pick(g.source, "ShallowMergePreferChild", "ShallowMergePreferParent", "DeepMergePreferChild", "DeepMergePreferParent")
+	if g.Chance(50) {
+		how := draw.Pick(g.Source, "ShallowMergePreferChild", "ShallowMergePreferParent", "DeepMergePreferChild", "DeepMergePreferParent")
 		metadata["annotations"] = object{"kgateway.dev/inherited-policy-priority": how}
 	}
 	var rules []object
-	for i := range pick(g.source, 1, 1, 2, 3) {
+	for i := range draw.Pick(g.Source, 1, 1, 2, 3) {
 		at := fmt.Sprintf("%s/%d", path, i)
 		rule := object{"matches": []object{{"path": object{"type": "PathPrefix", "value": at}}}}
 		g.name(rule, t, i)
@@ -50,7 +52,7 @@ func (g *kgatewayInput) route(namespace, name, path string, spec object, depth i
 
 // name gives most rules a name, by which policies may target them.
 func (g *kgatewayInput) name(rule object, route target, at int) {
-	if g.chance(70) {
+	if g.Chance(70) {
 		route.section = fmt.Sprintf("rule-%d", at+1)
 		rule["name"] = route.section
 		g.targets = append(g.targets, route)
@@ -60,22 +62,22 @@ func (g *kgatewayInput) name(rule object, route target, at int) {
 // action draws what a rule does: it forwards, redirects, or hands over to another route.
 func (g *kgatewayInput) action(rule object, route target, path string, depth int) {
 	switch {
-	case g.chance(35) && depth < 2 && g.children < 3:
+	case g.Chance(35) && depth < 2 && g.children < 3:
 		g.children++
-		child, at := fmt.Sprintf("child-%d", g.children), pick(g.source, "app", "team")
-		to := pick(g.source, child, child, "*")
+		child, at := fmt.Sprintf("child-%d", g.children), draw.Pick(g.Source, "app", "team")
+		to := draw.Pick(g.Source, child, child, "*")
 		rule["backendRefs"] = []object{{"group": gatewayGroup, "kind": "HTTPRoute", "name": to, "namespace": at, "weight": 1}}
 		spec := object{}
-		if to == "*" || g.chance(50) {
+		if to == "*" || g.Chance(50) {
 			spec["parentRefs"] = []object{{"group": gatewayGroup, "kind": "HTTPRoute", "name": route.name, "namespace": route.namespace}}
 		}
 		g.route(at, child, path, spec, depth+1)
-	case g.chance(10):
+	case g.Chance(10):
 		rule["filters"] = []object{{"type": "RequestRedirect", "requestRedirect": object{"hostname": "elsewhere.example.com", "statusCode": 302}}}
 	default:
 		g.forward(rule, route.namespace)
 	}
-	if g.chance(10) {
+	if g.Chance(10) {
 		rule["timeouts"] = object{"request": fmt.Sprintf("%ds", g.value())}
 	}
 }
@@ -97,11 +99,11 @@ func (g *kgatewayInput) forward(rule object, namespace string) {
 
 // grpcRoute draws a GRPCRoute. No filter of one names a policy.
 func (g *kgatewayInput) grpcRoute(name string) {
-	t := target{"GRPCRoute", pick(g.source, "app", "infra"), name, ""}
+	t := target{"GRPCRoute", draw.Pick(g.Source, "app", "infra"), name, ""}
 	g.targets = append(g.targets, t)
 	spec := g.attached()
 	var rules []object
-	for i := range g.between(1, 2) {
+	for i := range g.Between(1, 2) {
 		rule := object{"matches": []object{{"method": object{"type": "Exact", "service": "shop.v1", "method": fmt.Sprintf("Call%d", i)}}},
 			"backendRefs": []object{{"group": "", "kind": "Service", "name": "web", "namespace": t.namespace, "port": 80, "weight": 1}}}
 		g.name(rule, t, i)

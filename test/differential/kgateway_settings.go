@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+)
 
 // settings draws one to four settings of a TrafficPolicy. Each has a value that no other has. Some are for policies of HTTPRoutes only.
 //
@@ -12,8 +16,8 @@ func (g *kgatewayInput) settings(spec object, forRoutes bool) {
 	if forRoutes {
 		names = append(names, "autoHostRewrite", "urlRewrite", "statPrefix")
 	}
-	for range g.between(1, 4) {
-		name := pick(g.source, names...)
+	for range g.Between(1, 4) {
+		name := draw.Pick(g.Source, names...)
 		spec[name] = g.setting(name)
 	}
 }
@@ -23,7 +27,7 @@ func (g *kgatewayInput) setting(name string) any {
 	switch name {
 	case "timeouts":
 		out := object{}
-		for _, field := range some(g.source, 60, "request", "streamIdle") {
+		for _, field := range draw.Some(g.Source, 60, "request", "streamIdle") {
 			out[field] = fmt.Sprintf("%ds", n)
 		}
 		return out
@@ -34,7 +38,7 @@ func (g *kgatewayInput) setting(name string) any {
 	case "csrf":
 		return object{"percentageEnabled": n % 100, "additionalOrigins": []object{{"exact": fmt.Sprintf("%d.example.com", n)}}}
 	case "buffer":
-		if g.chance(20) {
+		if g.Chance(20) {
 			return object{"disable": object{}}
 		}
 		return object{"maxRequestSize": fmt.Sprintf("%dKi", n)}
@@ -46,7 +50,7 @@ func (g *kgatewayInput) setting(name string) any {
 		return g.compression()
 	case "transformation":
 		out := object{}
-		for _, side := range some(g.source, 50, "request", "response") {
+		for _, side := range draw.Some(g.Source, 50, "request", "response") {
 			out[side] = g.transform(n)
 		}
 		return out
@@ -59,11 +63,11 @@ func (g *kgatewayInput) setting(name string) any {
 	case "extAuth":
 		return g.provided(object{"contextExtensions": object{"from": fmt.Sprint(n)}}, "auth-1", "auth-2")
 	case "extProc":
-		mode := object{"requestHeaderMode": pick(g.source, "DEFAULT", "SEND", "SKIP"), "responseHeaderMode": "SEND", "requestBodyMode": "NONE",
+		mode := object{"requestHeaderMode": draw.Pick(g.Source, "DEFAULT", "SEND", "SKIP"), "responseHeaderMode": "SEND", "requestBodyMode": "NONE",
 			"responseBodyMode": "NONE", "requestTrailerMode": "SKIP", "responseTrailerMode": "SKIP"}
 		return g.provided(object{"processingMode": mode}, "proc-1", "proc-2")
 	case "autoHostRewrite":
-		return g.chance(80)
+		return g.Chance(80)
 	case "urlRewrite":
 		return object{"pathRegex": object{"pattern": "^/x", "substitution": fmt.Sprintf("/%d", n)}}
 	case "statPrefix":
@@ -74,9 +78,9 @@ func (g *kgatewayInput) setting(name string) any {
 
 func (g *kgatewayInput) compression() object {
 	out := object{}
-	for _, side := range some(g.source, 50, "responseCompression", "requestDecompression") {
-		out[side] = object{"libraries": some(g.source, 30, "Gzip", "Brotli", "Zstd")}
-		if g.chance(20) {
+	for _, side := range draw.Some(g.Source, 50, "responseCompression", "requestDecompression") {
+		out[side] = object{"libraries": draw.Some(g.Source, 30, "Gzip", "Brotli", "Zstd")}
+		if g.Chance(20) {
 			out[side] = object{"disable": object{}, "libraries": []string{"Gzip"}}
 		}
 	}
@@ -85,8 +89,8 @@ func (g *kgatewayInput) compression() object {
 
 func (g *kgatewayInput) transform(n int) object {
 	out := object{}
-	for _, action := range some(g.source, 50, "set", "add", "remove", "body", "dynamicMetadata") {
-		switch name := pick(g.source, "x-a", "x-b"); action {
+	for _, action := range draw.Some(g.Source, 50, "set", "add", "remove", "body", "dynamicMetadata") {
+		switch name := draw.Pick(g.Source, "x-a", "x-b"); action {
 		case "remove":
 			out[action] = []string{fmt.Sprintf("%s-%d", name, n)}
 		case "dynamicMetadata":
@@ -101,14 +105,14 @@ func (g *kgatewayInput) transform(n int) object {
 }
 
 func (g *kgatewayInput) accessList(n int) object {
-	out := object{"defaultAction": pick(g.source, "deny", "deny", "allow")}
-	if g.chance(85) {
+	out := object{"defaultAction": draw.Pick(g.Source, "deny", "deny", "allow")}
+	if g.Chance(85) {
 		out["rules"] = []object{{"name": fmt.Sprintf("r%d", n), "action": "allow", "cidrs": []string{fmt.Sprintf("10.0.%d.0/24", n)}}}
 	}
-	if g.chance(30) {
-		response := object{"statusCode": pick(g.source, 403, 403, 404)}
-		if g.chance(50) {
-			response["blockedByHeaderName"] = pick(g.source, "x-blocked", "x-by")
+	if g.Chance(30) {
+		response := object{"statusCode": draw.Pick(g.Source, 403, 403, 404)}
+		if g.Chance(50) {
+			response["blockedByHeaderName"] = draw.Pick(g.Source, "x-blocked", "x-by")
 		}
 		out["denyResponse"] = response
 	}
@@ -117,16 +121,16 @@ func (g *kgatewayInput) accessList(n int) object {
 
 // provided is a setting for one of some providers, or one that turns all of them off.
 func (g *kgatewayInput) provided(setting object, providers ...string) object {
-	if g.chance(15) {
+	if g.Chance(15) {
 		return object{"disable": object{}}
 	}
-	setting["extensionRef"] = object{"name": pick(g.source, providers...), "namespace": "infra"}
+	setting["extensionRef"] = object{"name": draw.Pick(g.Source, providers...), "namespace": "infra"}
 	return setting
 }
 
 func (g *kgatewayInput) limits(n int) object {
 	out := object{}
-	for _, side := range some(g.source, 50, "local", "global") {
+	for _, side := range draw.Some(g.Source, 50, "local", "global") {
 		if side == "local" {
 			out[side] = object{"tokenBucket": object{"maxTokens": n, "tokensPerFill": n, "fillInterval": "60s"}}
 			continue

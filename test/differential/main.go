@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -17,6 +16,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
 
 // options are the flags.
@@ -89,7 +91,7 @@ func (o options) run(ctx context.Context) error {
 	}
 	if o.program == "" && !o.mutants {
 		o.program = filepath.Join(folder, "kubectl-dopolicy")
-		if err := buildProgram(ctx, o.program, ""); err != nil {
+		if _, err := program.Build(ctx, o.program, ""); err != nil {
 			return err
 		}
 	}
@@ -97,15 +99,20 @@ func (o options) run(ctx context.Context) error {
 	var missed error // deliberate faults
 	open := false
 	for _, p := range peers() {
-		if len(o.peers) > 0 && !slices.Contains(o.peers, p.name) {
+		if len(o.peers) > 0 && !slices.Contains(o.peers, p.Name) {
 			continue
 		}
-		r := &run{peer: p, program: program(o.program), known: known, workers: runtime.GOMAXPROCS(0)}
-		if r.path, r.version, err = p.build(ctx, cmp.Or(o.built, folder)); err != nil {
+		r := &run{peer: p, program: program.Program(o.program), known: known, workers: runtime.GOMAXPROCS(0)}
+		if p.prepare != nil {
+			if err := p.prepare(); err != nil {
+				return err
+			}
+		}
+		if r.path, r.version, err = p.Build(ctx, cmp.Or(o.built, folder)); err != nil {
 			return err
 		}
 		if o.built != "" {
-			if r.kept, err = keptAnswers(r.path); err != nil {
+			if r.kept, err = program.KeptAnswers(r.path); err != nil {
 				return err
 			}
 		}
@@ -122,7 +129,7 @@ func (o options) run(ctx context.Context) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
 	if o.truth != "" {
@@ -136,31 +143,17 @@ func (o options) run(ctx context.Context) error {
 	return missed
 }
 
-// buildProgram builds kubectl-dopolicy from this tree, with an overlay if there is one.
-func buildProgram(ctx context.Context, path, overlay string) error {
-	args := []string{"build", "-trimpath", "-tags", "kustomize_disable_go_plugin_support", "-o", path}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/kubectl-dopolicy")...)
-	cmd.Dir = filepath.Join("..", "..")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building kubectl-dopolicy: %w\n%s", err, text)
-	}
-	return nil
-}
-
 // compare runs the seeds and tells what it found. Of every class that nothing explains, it tells the smallest input that still has it.
 func (o options) compare(ctx context.Context, r *run) (*tally, error) {
 	var until time.Time
 	if o.each > 0 {
 		until = time.Now().Add(o.each)
 	}
-	t, err := r.all(ctx, o.seeds, until, progress(r.peer.name))
+	t, err := r.all(ctx, o.seeds, until, progress(r.peer.Name))
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("%s (%s %s): %d inputs, %d facts, %d differences, %d of them explained\n", r.peer.name, r.peer.module, r.version, t.Inputs, t.Facts, t.Different, t.Explained)
+	fmt.Printf("%s (%s %s): %d inputs, %d facts, %d differences, %d of them explained\n", r.peer.Name, r.peer.Module, r.version, t.Inputs, t.Facts, t.Different, t.Explained)
 	if t.Refused > 0 {
 		fmt.Printf("  %d inputs had no answer:\n", t.Refused)
 		for _, why := range slices.Sorted(maps.Keys(t.refusals)) {
@@ -218,12 +211,12 @@ func (r *run) tell(ctx context.Context, f *found, reduce bool) error {
 
 // show prints what both sides say of one input.
 func (r *run) show(ctx context.Context, seed int64) error {
-	p, err := r.start(ctx)
+	p, err := r.peer.Start(ctx, r.path, r.kept)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	in := r.peer.generate(newSource(seed))
+	defer p.Stop()
+	in := r.peer.generate(draw.NewSource(seed))
 	in.Seed = seed
 	text, err := in.manifests()
 	if err != nil {

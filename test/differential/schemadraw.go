@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 )
 
 // words are texts that many patterns of definitions take.
@@ -13,7 +15,7 @@ var words = []string{"a", "b", "web", "shop.example.com", "*.example.com", "/x",
 
 // schemaSource draws values that schemas describe.
 type schemaSource struct {
-	source
+	draw.Source
 	more int // in so many of a hundred cases an optional field is there
 	bad  int // in so many of a thousand cases a value is anything
 }
@@ -21,13 +23,13 @@ type schemaSource struct {
 // value draws a value of a schema. Optional fields become rarer further down.
 func (g schemaSource) value(schema object, depth int) any {
 	if g.IntN(1000) < g.bad {
-		return pick[any](g.source, nil, "", "a b", -1, 70000, 1.5, true, []any{}, object{}, []any{"a", "a"}, object{"a": "b"})
+		return draw.Pick[any](g.Source, nil, "", "a b", -1, 70000, 1.5, true, []any{}, object{}, []any{"a", "a"}, object{"a": "b"})
 	}
 	if values, ok := schema["enum"].([]any); ok {
-		return pick(g.source, values...)
+		return draw.Pick(g.Source, values...)
 	}
 	if schema["x-kubernetes-int-or-string"] == true {
-		return pick[any](g.source, 80, "10%", "http")
+		return draw.Pick[any](g.Source, 80, "10%", "http")
 	}
 	switch schema["type"] {
 	case "object":
@@ -39,9 +41,9 @@ func (g schemaSource) value(schema object, depth int) any {
 	case "integer":
 		return g.number(schema)
 	case "number":
-		return pick[any](g.source, 1, 0.5, 2)
+		return draw.Pick[any](g.Source, 1, 0.5, 2)
 	case "boolean":
-		return g.chance(50)
+		return g.Chance(50)
 	}
 	return object{"a": "b"}
 }
@@ -52,20 +54,20 @@ func (g schemaSource) object(schema object, depth int) any {
 	fields, _ := schema["properties"].(object)
 	required, _ := schema["required"].([]any)
 	if alternatives, ok := schema["oneOf"].([]any); ok {
-		if one, ok := pick(g.source, alternatives...).(object); ok {
+		if one, ok := draw.Pick(g.Source, alternatives...).(object); ok {
 			more, _ := one["required"].([]any)
 			required = append(slices.Clone(required), more...)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field, _ := fields[name].(object)
-		if name == "status" && depth == 0 || !slices.Contains(required, any(name)) && !g.chance(g.more/(depth+1)) {
+		if name == "status" && depth == 0 || !slices.Contains(required, any(name)) && !g.Chance(g.more/(depth+1)) {
 			continue
 		}
 		out[name] = g.value(field, depth+1)
 	}
 	if entries, ok := schema["additionalProperties"].(object); ok {
-		for _, key := range some(g.source, 30, "a", "b") {
+		for _, key := range draw.Some(g.Source, 30, "a", "b") {
 			out[key] = g.value(entries, depth+1)
 		}
 	}
@@ -79,7 +81,7 @@ func (g schemaSource) list(schema object, depth int) any {
 	low, _ := schema["minItems"].(float64)
 	items, _ := schema["items"].(object)
 	var out []any
-	for range g.between(max(1, int(low)), max(2, int(low))) {
+	for range g.Between(max(1, int(low)), max(2, int(low))) {
 		out = append(out, g.value(items, depth+1))
 	}
 	return out
@@ -98,7 +100,7 @@ func (g schemaSource) text(schema object) any {
 	if len(good) == 0 {
 		good = words
 	}
-	return pick(g.source, good...)
+	return draw.Pick(g.Source, good...)
 }
 
 func (g schemaSource) number(schema object) any {

@@ -37,16 +37,16 @@ func writeTruth(path string, rows []row) error {
 	old := strings.Split(string(text), "\n")
 	var figures, explained strings.Builder
 	for _, p := range peers() {
-		at := slices.IndexFunc(rows, func(r row) bool { return r.run.peer.name == p.name })
+		at := slices.IndexFunc(rows, func(r row) bool { return r.run.peer.Name == p.Name })
 		if at >= 0 {
 			rows[at].write(&figures, &explained)
 			continue
 		}
 		for _, line := range old {
 			switch {
-			case strings.HasPrefix(line, "| "+p.name+" |"):
+			case strings.HasPrefix(line, "| "+p.Name+" |"):
 				figures.WriteString(line + "\n")
-			case strings.HasPrefix(line, "- **"+p.name+"**"):
+			case strings.HasPrefix(line, "- **"+p.Name+"**"):
 				explained.WriteString(line + "\n")
 			}
 		}
@@ -61,12 +61,12 @@ func (r row) write(figures, explained *strings.Builder) {
 	if t.Facts > 0 {
 		agree = 100 * float64(t.Facts-t.Different) / float64(t.Facts)
 	}
-	fmt.Fprintf(figures, "| %s | %s %s | %d | %d | %.2f %% | %d | %d |\n", r.run.peer.name, r.run.peer.module, r.run.version, t.Inputs-t.Refused, t.Facts, agree, t.open(), t.Explained)
+	fmt.Fprintf(figures, "| %s | %s %s | %d | %d | %.2f %% | %d | %d |\n", r.run.peer.Name, r.run.peer.Module, r.run.version, t.Inputs-t.Refused, t.Facts, agree, t.open(), t.Explained)
 	for _, f := range slices.SortedFunc(maps.Values(t.Classes), func(a, b *found) int { return cmp.Compare(a.Signature, b.Signature) }) {
 		if f.Known == nil {
 			continue
 		}
-		fmt.Fprintf(explained, "- **%s**, %d times: %s", r.run.peer.name, f.Count, f.Known.Reason)
+		fmt.Fprintf(explained, "- **%s**, %d times: %s", r.run.peer.Name, f.Count, f.Known.Reason)
 		if f.Known.Where != "" {
 			fmt.Fprintf(explained, " (%s)", f.Known.Where)
 		}

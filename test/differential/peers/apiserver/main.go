@@ -1,5 +1,5 @@
 // Command apiserver answers inputs with a kube-apiserver: what it says of each object, and what it would store of those that it takes. It reads
-// an input a line and writes an answer a line; both are described in the folder above, in input.go and peer.go.
+// an input a line and writes an answer a line; both are described in the folder above, in input.go and program/process.go.
 package main
 
 import (

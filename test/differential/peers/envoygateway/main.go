@@ -1,6 +1,6 @@
 // Command envoygateway answers inputs with the translator of Envoy Gateway: the conditions that it writes, and the settings of the proxies that
 // it derives from routes and policies. It reads an input a line and writes an answer a line; both are described in the folder above, in input.go and
-// peer.go. It is built inside the module of Envoy Gateway.
+// program/process.go. It is built inside the module of Envoy Gateway.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
 	egv1a1 "github.com/envoyproxy/gateway/api/v1alpha1"
+	"github.com/envoyproxy/gateway/cmd/dopolicy-peer/load"
 	"github.com/envoyproxy/gateway/internal/gatewayapi"
 	"github.com/envoyproxy/gateway/internal/logging"
 	gwapiv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -25,7 +26,7 @@ func answer(line []byte) (facts, error) {
 	if err := json.Unmarshal(line, &in); err != nil {
 		return nil, err
 	}
-	resources, err := load(in.Objects)
+	resources, err := load.Objects(in.Objects)
 	if err != nil {
 		return nil, err
 	}

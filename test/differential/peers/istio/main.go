@@ -1,6 +1,6 @@
 // Command istio answers inputs with Istio's control plane: what it makes of its policies for every workload, Gateway and Service behind a
 // waypoint. It is built in a copy of Istio's module, because the code that it asks lies in internal packages and in packages for tests. It reads
-// an input a line and writes an answer a line; both are described in the folder above, in input.go and peer.go.
+// an input a line and writes an answer a line; both are described in the folder above, in input.go and program/process.go.
 package main
 
 import (

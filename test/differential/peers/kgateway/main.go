@@ -1,5 +1,5 @@
 // Command kgateway answers inputs with kgateway's translator: what every route of Envoy is set up with, and the statuses of policies. It reads
-// an input a line and writes an answer a line; both are described in input.go and peer.go of the comparison.
+// an input a line and writes an answer a line; both are described in input.go and program/process.go of the comparison.
 package main
 
 import (

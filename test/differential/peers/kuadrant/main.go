@@ -1,5 +1,5 @@
 // Command kuadrant answers inputs with the merging code of Kuadrant's operator over topologies of policy-machinery: the effective
-// AuthPolicy and RateLimitPolicy of every path from a Gateway to a route rule. It reads an input a line and writes an answer a line; both are described in the folder above, in input.go and peer.go.
+// AuthPolicy and RateLimitPolicy of every path from a Gateway to a route rule. It reads an input a line and writes an answer a line; both are described in the folder above, in input.go and program/process.go.
 package main
 
 import (

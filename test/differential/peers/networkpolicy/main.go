@@ -1,5 +1,5 @@
 // Command networkpolicy answers questions about connections with cyclonus, which judges them by the NetworkPolicies of an input. It reads
-// an input a line and writes an answer a line; both are described in the folder above, in input.go and peer.go.
+// an input a line and writes an answer a line; both are described in the folder above, in input.go and program/process.go.
 package main
 
 import (

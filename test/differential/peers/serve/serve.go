@@ -9,7 +9,7 @@ import (
 )
 
 // Answers reads an input a line, has answer give its facts, and writes them a line, or why there are none. Both are described in input.go and
-// peer.go of the comparison. A panic of answer is an input that it refuses. It ends with the last input, or when
+// program/process.go of the comparison. A panic of answer is an input that it refuses. It ends with the last input, or when
 // nobody reads the answers any more.
 func Answers(answer func(line []byte) (facts map[string]string, err error)) {
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)

@@ -1,4 +1,5 @@
-package main
+// Package load reads objects for the translator of Envoy Gateway, as its provider would. It is built inside the module of Envoy Gateway.
+package load
 
 import (
 	"context"
@@ -32,8 +33,8 @@ import (
 // controllerName is that of Envoy Gateway. The translator reads one GatewayClass; classes of other controllers are none of its business.
 const controllerName = "gateway.envoyproxy.io/gatewayclass-controller"
 
-// load reads the objects as the API server hands them out, validated and with the defaults of the definitions that the release has.
-func load(objects []json.RawMessage) (*resource.Resources, error) {
+// Objects reads the objects as the API server hands them out, validated and with the defaults of the definitions that the release has.
+func Objects(objects []json.RawMessage) (*resource.Resources, error) {
 	out := resource.NewResources()
 	for _, text := range objects {
 		typed, err := decoded(text)

@@ -1,4 +1,4 @@
-package main
+package draw
 
 import (
 	"crypto/ed25519"
@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// certificateIn is a Secret with a certificate for all hosts that are drawn, the same in every namespace and every run.
-func certificateIn(namespace string) object {
-	return object{"apiVersion": "v1", "kind": "Secret", "metadata": object{"namespace": namespace, "name": "cert", "creationTimestamp": "2025-01-01T00:00:00Z"},
-		"type": "kubernetes.io/tls", "data": certificate()}
+// CertificateIn is a Secret with a certificate for all hosts that are drawn, the same in every namespace and every run.
+func CertificateIn(namespace string) Object {
+	return Object{"apiVersion": "v1", "kind": "Secret", "metadata": Object{"namespace": namespace, "name": "cert", "creationTimestamp": "2025-01-01T00:00:00Z"},
+		"type": "kubernetes.io/tls", "data": Certificate()}
 }
 
-// certificate is the data of such a Secret, from a fixed seed.
-var certificate = sync.OnceValue(func() object {
+// Certificate is the data of such a Secret, from a fixed seed.
+var Certificate = sync.OnceValue(func() Object {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	template := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "example.com"}, DNSNames: []string{"*.example.com"},
 		NotBefore: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(2125, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -33,5 +33,5 @@ var certificate = sync.OnceValue(func() object {
 	text := func(kind string, der []byte) string {
 		return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}
-	return object{"tls.crt": text("CERTIFICATE", cert), "tls.key": text("PRIVATE KEY", private)}
+	return Object{"tls.crt": text("CERTIFICATE", cert), "tls.key": text("PRIVATE KEY", private)}
 })

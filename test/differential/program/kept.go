@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"crypto/sha256"
@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 )
 
-// kept is a folder with what a peer answered to inputs, or "" for none. A run after a repair, and one that tries deliberate faults, ask mostly what
+// Kept is a folder with what a peer answered to inputs, or "" for none. A run after a repair, and one that tries deliberate faults, ask mostly what
 // was asked before.
-type kept string
+type Kept string
 
-// keptAnswers is the folder for a peer's program: another build of it has another one.
-func keptAnswers(program string) (kept, error) {
+// KeptAnswers is the folder for a peer's program: another build of it has another one.
+func KeptAnswers(program string) (Kept, error) {
 	file, err := os.Open(program)
 	if err != nil {
 		return "", err
@@ -27,18 +27,18 @@ func keptAnswers(program string) (kept, error) {
 	if _, err := io.Copy(sum, file); err != nil {
 		return "", fmt.Errorf("reading %s: %w", program, err)
 	}
-	return kept(fmt.Sprintf("%s-answers-%x", program, sum.Sum(nil)[:8])), nil
+	return Kept(fmt.Sprintf("%s-answers-%x", program, sum.Sum(nil)[:8])), nil
 }
 
 // file is where the answer to an input is.
-func (k kept) file(input []byte) string {
+func (k Kept) file(input []byte) string {
 	sum := sha256.Sum256(input)
 	name := hex.EncodeToString(sum[:16])
 	return filepath.Join(string(k), name[:2], name[2:])
 }
 
-// get gives the answer to an input, or nil if it was not kept.
-func (k kept) get(input []byte) (facts, error) {
+// get gives the answer to an input, or nil if it was not Kept.
+func (k Kept) get(input []byte) (map[string]string, error) {
 	if k == "" {
 		return nil, nil
 	}
@@ -49,15 +49,15 @@ func (k kept) get(input []byte) (facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := facts{}
+	out := map[string]string{}
 	if err := json.Unmarshal(text, &out); err != nil {
-		return nil, fmt.Errorf("reading the kept answer %s: %w\nRemove the file to ask again", k.file(input), err)
+		return nil, fmt.Errorf("reading the Kept answer %s: %w\nRemove the file to ask again", k.file(input), err)
 	}
 	return out, nil
 }
 
 // put keeps an answer. It is written beside its place and moved there, so that a run that is ended leaves no half of one.
-func (k kept) put(input []byte, answer facts) error {
+func (k Kept) put(input []byte, answer map[string]string) error {
 	if k == "" {
 		return nil
 	}
