@@ -15,6 +15,7 @@ import (
 	"github.com/envoyproxy/gateway/internal/gatewayapi"
 	"github.com/envoyproxy/gateway/internal/gatewayapi/resource"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -177,6 +178,10 @@ func place(out *resource.Resources, o runtime.Object) error {
 		out.Namespaces = append(out.Namespaces, o)
 	case *corev1.Service:
 		out.Services = append(out.Services, o)
+	case *discoveryv1.EndpointSlice:
+		out.EndpointSlices = append(out.EndpointSlices, o)
+	case *egv1a1.HTTPRouteFilter:
+		out.HTTPRouteFilters = append(out.HTTPRouteFilters, o)
 	case *corev1.Secret:
 		out.Secrets = append(out.Secrets, o)
 	case *corev1.ConfigMap:

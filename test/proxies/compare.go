@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// difference is a request of which kubectl-dopolicy says something else than what the proxy does.
+type difference struct {
+	// Signature groups differences that most likely have one cause: what differs, and which sort of thing each side has.
+	Signature string
+	Request   request
+	Ours      answer
+	Theirs    reply
+}
+
+// verdict is how one answer of kubectl-dopolicy stands to what the proxy did.
+type verdict string
+
+const (
+	agree       verdict = "agrees"
+	conditional verdict = "is conditional"
+	differs     verdict = "differs"
+)
+
+// compare judges one answer. Where it differs, it says what differs.
+func compare(w *world, r request, ours *answer, theirs reply) (verdict, *difference) {
+	if ours.Outcome == "Conditional" {
+		return conditional, nil
+	}
+	signature := compareCertain(w, ours, theirs)
+	if signature == "" {
+		return agree, nil
+	}
+	return differs, &difference{signature, r, *ours, theirs}
+}
+
+// compareCertain is the signature of the difference, or "".
+func compareCertain(w *world, ours *answer, theirs reply) string {
+	if theirs.Refused != "" {
+		if slices.ContainsFunc(ours.Why, func(why string) bool { return strings.Contains(why, "refuse") }) {
+			return ""
+		}
+		return "refused: ours " + ours.Outcome
+	}
+	sorts := fmt.Sprintf("ours %s, theirs %s", w.sortOfAnswer(ours), w.sortOfReply(theirs))
+	switch ours.Outcome {
+	case "Matched":
+		return w.compareMatched(ours, theirs, sorts)
+	case "NoMatch":
+		if theirs.Backend != "" || theirs.Location != "" || theirs.Closed != (ours.Status == 0) || theirs.Status != ours.Status {
+			return "rule: " + sorts
+		}
+	case "Redirect":
+		switch {
+		case theirs.Location == "":
+			return "rule: " + sorts
+		case theirs.Location != ours.Location:
+			return "location: " + strings.Join(locationParts(ours.Location, theirs.Location), ", ")
+		case theirs.Status != ours.Status:
+			return fmt.Sprintf("status: ours %d, theirs %d", ours.Status, theirs.Status)
+		}
+	case "BackendError", "Misdirected":
+		switch {
+		case theirs.Backend != "" || theirs.Location != "" || theirs.Closed:
+			return "rule: " + sorts
+		case theirs.Status != ours.Status:
+			return fmt.Sprintf("status: ours %d, theirs %d", ours.Status, theirs.Status)
+		}
+	default:
+		return "outcome: ours " + ours.Outcome
+	}
+	return ""
+}
+
+func (w *world) compareMatched(ours *answer, theirs reply, sorts string) string {
+	for _, b := range ours.Backends {
+		if b.Weight == 0 || b.Ref.Namespace+"/"+b.Ref.Name != theirs.Backend {
+			continue
+		}
+		if ours.Sends == nil {
+			return ""
+		}
+		switch {
+		case ours.Sends.Path != theirs.Path:
+			return "sends: path"
+		case ours.Sends.Host != theirs.Host:
+			return "sends: host"
+		case ours.Sends.Method != theirs.Method:
+			return "sends: method"
+		}
+		return ""
+	}
+	// A backend that is missing is left out of the answer, and its share of the requests fails.
+	if r := w.rule(ours); r != nil && theirs.Status == http.StatusInternalServerError && theirs.Backend == "" && slices.ContainsFunc(list(r.spec(), "backendRefs"), func(ref any) bool {
+		return text(ref, "name") == "missing"
+	}) {
+		return ""
+	}
+	return "rule: " + sorts
+}
+
+// sortOfAnswer is a rule by its kind and what it asks of a path, or another outcome.
+func (w *world) sortOfAnswer(a *answer) string {
+	if r := w.rule(a); r != nil && a.Outcome == "Matched" {
+		return r.sort()
+	}
+	if a.Status != 0 {
+		return fmt.Sprintf("%s %d", a.Outcome, a.Status)
+	}
+	return a.Outcome
+}
+
+func (w *world) sortOfReply(r reply) string {
+	switch rule := w.ruleOf(r.Backend); {
+	case rule != nil:
+		return rule.sort()
+	case r.Closed:
+		return "closed"
+	}
+	return fmt.Sprint(r.Status)
+}
+
+// sort is the kind of the rule's route, and how its first match asks for a path.
+func (r *rule) sort() string {
+	kind := r.route["kind"].(string)
+	matches := list(r.spec(), "matches")
+	if len(matches) == 0 {
+		return kind + " without matches"
+	}
+	if kind == "GRPCRoute" {
+		if at(matches[0], "method") == nil {
+			return kind + " without method"
+		}
+		return kind
+	}
+	if path := text(matches[0], "path", "type"); path != "" {
+		return kind + " " + path
+	}
+	return kind + " without path"
+}
+
+// locationParts are the parts in which two URLs differ.
+func locationParts(a, b string) []string {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	if errX != nil || errY != nil {
+		return []string{"text"}
+	}
+	var out []string
+	for _, part := range []struct{ name, x, y string }{{"scheme", x.Scheme, y.Scheme}, {"host", x.Hostname(), y.Hostname()}, {"port", x.Port(), y.Port()},
+		{"path", x.EscapedPath(), y.EscapedPath()}, {"query", x.RawQuery, y.RawQuery}} {
+		if part.x != part.y {
+			out = append(out, part.name)
+		}
+	}
+	return out
+}

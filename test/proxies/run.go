@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
+)
+
+// run holds the program under test against the proxies of one vendor.
+type run struct {
+	vendor  *vendor
+	program program.Program
+	path    string // of the translator
+	version string
+	kept    program.Kept
+	known   []class
+	workers int
+	each    int // how many requests a world is asked
+}
+
+// found is one class of differences: the first world that has it.
+type found struct {
+	Signature string
+	Seed      int64
+	Count     int
+	First     *difference
+	World     *world
+	Known     *class
+}
+
+// tally is what a run found.
+type tally struct {
+	Worlds, Untranslated, Refused    int // Refused: of which a proxy refuses a part
+	Requests, Conditional, Different int
+	Explained                        int // of those that differ
+	Classes                          map[string]*found
+	untranslated                     map[string]int64 // a seed of each reason
+}
+
+// certain is how many answers were compared.
+func (t *tally) certain() int { return t.Requests - t.Conditional }
+
+// open counts the differences that no class explains.
+func (t *tally) open() int { return t.Different - t.Explained }
+
+// judged is a world with what came of its requests.
+type judged struct {
+	world        *world
+	untranslated error // nothing else is set then
+	requests     []request
+	ours         []answer
+	theirs       []reply
+}
+
+// seeds are the numbers from first to last.
+type seeds struct{ first, last int64 }
+
+// all compares the seeds on several workers, each with a process of the translator. stop ends the run once it is true of what was found.
+func (r *run) all(outer context.Context, s seeds, until time.Time, stop func(*tally) bool) (*tally, error) {
+	out := &tally{Classes: map[string]*found{}, untranslated: map[string]int64{}}
+	next := atomic.Int64{}
+	next.Store(s.first)
+	ctx, cancel := context.WithCancel(outer)
+	defer cancel()
+	var lock sync.Mutex
+	var failed error
+	var workers sync.WaitGroup
+	for range r.workers {
+		workers.Go(func() {
+			err := r.work(ctx, func() (int64, bool) {
+				n := next.Add(1) - 1
+				return n, n <= s.last && (until.IsZero() || time.Now().Before(until)) && ctx.Err() == nil
+			}, func(j *judged) {
+				lock.Lock()
+				defer lock.Unlock()
+				out.note(r, j)
+				if stop(out) {
+					cancel()
+				}
+			})
+			lock.Lock()
+			defer lock.Unlock()
+			if err != nil && ctx.Err() == nil {
+				failed = errors.Join(failed, err)
+				cancel()
+			}
+		})
+	}
+	workers.Wait()
+	return out, errors.Join(failed, outer.Err())
+}
+
+// work compares seeds until there is none left.
+func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*judged)) error {
+	p, err := r.vendor.Start(ctx, r.path, r.kept)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	for seed, more := next(); more; seed, more = next() {
+		w, requests, err := r.draw(seed)
+		if err != nil {
+			return err
+		}
+		j, err := r.judge(ctx, p, w, requests)
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+		note(j)
+	}
+	return nil
+}
+
+// draw draws a world and what it is asked.
+func (r *run) draw(seed int64) (*world, []request, error) {
+	w, err := drawWorld(draw.NewSource(seed), r.vendor)
+	if err != nil {
+		return nil, nil, fmt.Errorf("drawing seed %d: %w", seed, err)
+	}
+	w.Seed = seed
+	return w, drawRequests(draw.NewSource(-seed), w, r.each), nil
+}
+
+// judge asks both sides.
+func (r *run) judge(ctx context.Context, p *program.Process, w *world, requests []request) (*judged, error) {
+	out := &judged{world: w, requests: requests}
+	theirs, err := r.vendor.answers(ctx, p, w, requests)
+	if errors.Is(err, program.ErrRefused) {
+		out.untranslated = err
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.theirs = theirs
+	out.ours, err = askProgram(ctx, r.program, r.vendor, w, requests)
+	return out, err
+}
+
+// differences are those of a world, and how many answers are conditional.
+func (j *judged) differences() (out []*difference, unsure int) {
+	for i := range j.requests {
+		switch v, d := compare(j.world, j.requests[i], &j.ours[i], j.theirs[i]); v {
+		case conditional:
+			unsure++
+		case differs:
+			out = append(out, d)
+		}
+	}
+	return out, unsure
+}
+
+func (t *tally) note(r *run, j *judged) {
+	t.Worlds++
+	if j.untranslated != nil {
+		t.Untranslated++
+		if _, seen := t.untranslated[j.untranslated.Error()]; !seen {
+			t.untranslated[j.untranslated.Error()] = j.world.Seed
+		}
+		return
+	}
+	for _, reply := range j.theirs {
+		if reply.Refused != "" {
+			t.Refused++
+			break
+		}
+	}
+	all, unsure := j.differences()
+	t.Requests += len(j.requests)
+	t.Conditional += unsure
+	t.Different += len(all)
+	for _, d := range all {
+		signature := d.Signature
+		known := explained(r.known, r.vendor.Name, signature)
+		if known != nil {
+			t.Explained++
+			signature = known.Signature
+		}
+		f := t.Classes[signature]
+		if f == nil {
+			f = &found{Signature: signature, Seed: j.world.Seed, First: d, World: j.world, Known: known}
+			t.Classes[signature] = f
+		}
+		if j.world.Seed < f.Seed {
+			f.Seed, f.First, f.World = j.world.Seed, d, j.world
+		}
+		f.Count++
+	}
+}

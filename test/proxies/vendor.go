@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
+)
+
+// vendor is an implementation whose released code makes the configuration of its proxies.
+type vendor struct {
+	program.Peer
+	controller string   // of its GatewayClasses
+	without    []string // kinds that are not drawn, because its code does not take them
+	arguments  []string // that tell kubectl-dopolicy how the vendor's controller is started
+	// answers asks the proxies of a world, each request by itself.
+	answers func(ctx context.Context, p *program.Process, w *world, requests []request) ([]reply, error)
+}
+
+// takes reports whether the vendor's code takes objects of a kind.
+func (v *vendor) takes(kind string) bool { return !slices.Contains(v.without, kind) }
+
+// vendors are all of them, in the order of the figures.
+func vendors() []*vendor {
+	return []*vendor{envoyGateway}
+}
+
+// envoyGateway is Envoy Gateway with Envoy.
+var envoyGateway = &vendor{
+	Peer: program.Peer{Name: "envoygateway", Folder: filepath.Join("translators", "envoygateway"), Module: "github.com/envoyproxy/gateway",
+		Inside: "cmd/dopolicy-peer", Packages: []string{filepath.Join("..", "differential", "peers", "envoygateway", "load")}},
+	controller: "gateway.envoyproxy.io/gatewayclass-controller",
+	answers:    askEnvoys,
+}
