@@ -18,6 +18,7 @@ type answer struct {
 	Outcome  string
 	Assumed  string
 	Status   int
+	Listener string
 	Route    *reference
 	Rule     *int
 	Backends []struct {

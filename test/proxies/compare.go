@@ -31,7 +31,7 @@ func compare(w *world, r request, ours *answer, theirs reply) (verdict, *differe
 	if ours.Outcome == "Conditional" {
 		return conditional, nil
 	}
-	signature := compareCertain(w, ours, theirs)
+	signature := compareCertain(w, r, ours, theirs)
 	if signature == "" {
 		return agree, nil
 	}
@@ -39,7 +39,7 @@ func compare(w *world, r request, ours *answer, theirs reply) (verdict, *differe
 }
 
 // compareCertain is the signature of the difference, or "".
-func compareCertain(w *world, ours *answer, theirs reply) string {
+func compareCertain(w *world, r request, ours *answer, theirs reply) string {
 	if theirs.Refused != "" {
 		if slices.ContainsFunc(ours.Why, func(why string) bool { return strings.Contains(why, "refuse") }) {
 			return ""
@@ -50,24 +50,21 @@ func compareCertain(w *world, ours *answer, theirs reply) string {
 	switch ours.Outcome {
 	case "Matched":
 		return w.compareMatched(ours, theirs, sorts)
-	case "NoMatch":
-		if theirs.Backend != "" || theirs.Location != "" || theirs.Closed != (ours.Status == 0) || theirs.Status != ours.Status {
+	case "NoMatch", "Misdirected", "BackendError":
+		switch expected := ours.expectedStatus(r); {
+		case theirs.Backend != "" || theirs.Location != "" || theirs.Closed != (expected == 0):
 			return "rule: " + sorts
+		case theirs.Status != expected:
+			return fmt.Sprintf("status: ours %d, theirs %d", expected, theirs.Status)
 		}
 	case "Redirect":
+		location := theirs.absoluteLocation(r)
 		switch {
-		case theirs.Location == "":
+		case location == "":
 			return "rule: " + sorts
-		case theirs.Location != ours.Location:
-			return "location: " + strings.Join(locationParts(ours.Location, theirs.Location), ", ")
-		case theirs.Status != ours.Status:
-			return fmt.Sprintf("status: ours %d, theirs %d", ours.Status, theirs.Status)
-		}
-	case "BackendError", "Misdirected":
-		switch {
-		case theirs.Backend != "" || theirs.Location != "" || theirs.Closed:
-			return "rule: " + sorts
-		case theirs.Status != ours.Status:
+		case location != ours.Location:
+			return "location: " + strings.Join(locationParts(ours.Location, location), ", ")
+		case !r.GRPC && theirs.Status != ours.Status: // gRPC has no redirects; what a proxy makes of it is not judged
 			return fmt.Sprintf("status: ours %d, theirs %d", ours.Status, theirs.Status)
 		}
 	default:
@@ -101,6 +98,30 @@ func (w *world) compareMatched(ours *answer, theirs reply, sorts string) string 
 		return ""
 	}
 	return "rule: " + sorts
+}
+
+// expectedStatus is the status that the proxy answers with by itself; 0: none. Of gRPC the answer has none: it says what the status of HTTP would be.
+func (a *answer) expectedStatus(r request) int {
+	if a.Status != 0 || !r.GRPC || r.TLS && a.Listener == "" {
+		return a.Status
+	}
+	return map[string]int{"NoMatch": http.StatusNotFound, "Misdirected": http.StatusMisdirectedRequest, "BackendError": http.StatusInternalServerError}[a.Outcome]
+}
+
+// absoluteLocation is where a client goes, which a proxy may write without the host.
+func (r reply) absoluteLocation(of request) string {
+	if !strings.HasPrefix(r.Location, "/") {
+		return r.Location
+	}
+	scheme, port := "http", ":80"
+	if of.TLS {
+		scheme, port = "https", ":443"
+	}
+	host := of.Host
+	if !strings.Contains(host, ":") {
+		host += fmt.Sprintf(":%d", of.Port)
+	}
+	return scheme + "://" + strings.ToLower(strings.TrimSuffix(host, port)) + r.Location
 }
 
 // sortOfAnswer is a rule by its kind and what it asks of a path, or another outcome.

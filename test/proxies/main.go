@@ -192,7 +192,7 @@ func progress(vendor string) func(*tally) bool {
 	}
 }
 
-// tell prints an open class with its world, reduced if that is wanted.
+// tell prints an open class with the Gateways and routes of its world, reduced if that is wanted.
 func (r *run) tell(ctx context.Context, f *found, reduce bool) error {
 	w, d := f.World, f.First
 	if reduce {
@@ -201,7 +201,7 @@ func (r *run) tell(ctx context.Context, f *found, reduce bool) error {
 			return err
 		}
 	}
-	manifests, err := draw.Manifests(w.Objects)
+	manifests, err := draw.Manifests(slices.DeleteFunc(slices.Clone(w.Objects), isPlain))
 	if err != nil {
 		return err
 	}
@@ -211,6 +211,11 @@ func (r *run) tell(ctx context.Context, f *found, reduce bool) error {
 		fmt.Print("      ", line)
 	}
 	return nil
+}
+
+// isPlain reports whether an object goes without saying: there is nothing in it to read.
+func isPlain(o object) bool {
+	return slices.Contains([]any{"Namespace", "GatewayClass", "Service", "EndpointSlice", "Secret", "ReferenceGrant"}, o["kind"])
 }
 
 // write prints what the two sides say.

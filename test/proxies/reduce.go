@@ -63,17 +63,21 @@ func (r *run) reduce(ctx context.Context, f *found) (*world, *difference, error)
 func steps(w *world) []func(*world) bool {
 	var out []func(*world) bool
 	for i, o := range w.Objects {
-		if o["kind"] == "GatewayClass" {
+		switch o["kind"] {
+		case "GatewayClass", "Namespace", "EndpointSlice": // without it the others mean something else, or it goes with its Service
 			continue
 		}
 		out = append(out, func(w *world) bool {
 			w.Objects = slices.Delete(w.Objects, i, i+1)
+			w.Objects = slices.DeleteFunc(w.Objects, func(other object) bool {
+				return o["kind"] == "Service" && other["kind"] == "EndpointSlice" && named(other) == named(o)
+			})
 			return true
 		})
 	}
 	for i, o := range w.Objects {
-		if kind := o["kind"]; kind == "Service" || kind == "EndpointSlice" || kind == "GatewayClass" {
-			continue // goes as a whole
+		if isPlain(o) {
+			continue
 		}
 		for _, path := range draw.Places(o["spec"], nil) {
 			out = append(out, func(w *world) bool {

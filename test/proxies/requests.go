@@ -114,10 +114,14 @@ func (g *requestDrawing) request() request {
 	} else if g.Chance(8) {
 		r.Path = g.odd(r.Path)
 	}
-	if g.Chance(5) {
-		r.Host = fmt.Sprintf("%s:%d", r.Host, draw.Pick(g.Source, r.Port, r.Port, 1234))
-	} else if g.Chance(2) {
+	if g.Chance(2) {
 		r.Host = strings.ToUpper(r.Host[:1]) + r.Host[1:]
+	}
+	switch standard := r.Port == 80 || r.Port == 443; {
+	case !standard && g.Chance(70), g.Chance(4): // as clients do for other ports
+		r.Host = fmt.Sprintf("%s:%d", r.Host, r.Port)
+	case g.Chance(1):
+		r.Host += ":1234"
 	}
 	if !r.GRPC && g.Chance(15) {
 		r.Path += g.query(draw.Pick(g.Source, queryNames...), draw.Pick(g.Source, plainValues...), r.Path)
