@@ -98,7 +98,8 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 					"noGRPCBackend": r.statusField(&p.Statuses.NoGRPCBackend)})
 			},
 			"weightAnnotation":   r.Text(&p.WeightAnnotation),
-			"redirectPort":       choose(r, &p.RedirectPort, routing.StandardPorts, routing.Never80Or443),
+			"redirectPort":       choose(r, &p.RedirectPort, routing.StandardPorts, routing.Never80Or443, routing.AllPorts),
+			"redirectHost":       choose(r, &p.RedirectHost, routing.RequestHost, routing.HostAsWritten),
 			"refusesSharedHosts": r.Flag(&p.RefusesSharedHosts),
 		})
 		if p.Name == "" || p.Source == "" {
@@ -113,7 +114,7 @@ func (r *vendorReader) readRouting(n *yaml.Node) {
 }
 
 func (r *vendorReader) replacementField(into *[]routing.Replacement) form.Field {
-	return chooseList(r, into, routing.ReplaceCharacters, routing.TrimReplacement, routing.TidyRoot)
+	return chooseList(r, into, routing.ReplaceCharacters, routing.TrimReplacement, routing.TidyRoot, routing.TidySlash)
 }
 
 // statusField reads a status of HTTP.

@@ -33,6 +33,7 @@ type Answer struct {
 	// of the path, that the match asks for by which the rule takes it; "": it asks for none
 	Prefix     string
 	Backends   []topology.BackendRef // the usable ones
+	Sends      *Sent                 // what the backends get; nil: none gets the request, or nothing of it is seen
 	Location   *Location             // of a Redirect
 	Status     int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP
 	Filters    []string              // of the rule, by type
@@ -59,6 +60,8 @@ type Answer struct {
 type Location struct {
 	Status int
 	URL    string
+
+	loops bool // it is the request itself
 }
 
 // makeRuleUncertain makes the outcome, and with it the rule, depend on something. The first reason

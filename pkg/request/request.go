@@ -32,6 +32,8 @@ type Request struct {
 	Address  string // what the URL names: the host that is connected to, in the mesh a Service or a pod's address
 	Port     int32
 	Host     string // of the Host header, without a port, in lower case
+	HostText string // likewise, as it is written; does not count if it is another one
+	HostPort string // that the Host header has, as it is written; "": none
 	SNI      string // the server name of a TLS connection
 	Method   string
 	Path     string // as given, without the query
@@ -76,7 +78,10 @@ func New(method, rawURL string, o Options) (Request, error) {
 		return Request{}, err
 	}
 	r.Query, r.RawQuery = readQuery(u.RawQuery), u.RawQuery
-	r.Host, r.SNI = r.Address, r.Address
+	r.Host, r.SNI, r.HostText = r.Address, r.Address, u.Hostname()
+	if standardPorts[u.Scheme] != int64(r.Port) { // clients write no port that goes without saying
+		r.HostPort = strconv.Itoa(int(r.Port))
+	}
 	if err := r.readHeaders(o.Headers); err != nil {
 		return Request{}, err
 	}
@@ -212,11 +217,11 @@ func (r *Request) readHeaders(headers []string) error {
 			return newUsageError("write -H 'name: value'", "%q is not a header", h)
 		}
 		if strings.EqualFold(name, "Host") {
-			host := value
+			host, port := value, ""
 			if u, err := url.Parse("http://" + value); err == nil && u.Hostname() != "" {
-				host = u.Hostname()
+				host, port = u.Hostname(), u.Port()
 			}
-			r.Host = strings.ToLower(host)
+			r.Host, r.HostText, r.HostPort = strings.ToLower(host), host, port
 			continue
 		}
 		r.Headers = append(r.Headers, Field{name, value})
@@ -244,6 +249,14 @@ func (r *Request) findHeader(name string) (string, bool) {
 		return r.Host, true
 	}
 	return "", false
+}
+
+// writtenHost returns the host as the client writes it.
+func (r *Request) writtenHost() string {
+	if strings.EqualFold(r.HostText, r.Host) {
+		return r.HostText
+	}
+	return r.Host
 }
 
 // findParameter returns the value of the first query parameter of that name.

@@ -34,7 +34,7 @@ func (t *trace) applyRule() {
 		switch kind {
 		case "RequestRedirect":
 			if a.Location == nil {
-				a.Location = t.request.buildLocation(f.Field("requestRedirect"), t.sure[0].match)
+				a.Location = t.buildLocation(f.Field("requestRedirect"), t.sure[0].match)
 			}
 		case "ExtensionRef":
 			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"),
@@ -46,8 +46,12 @@ func (t *trace) applyRule() {
 	}
 	if a.Location != nil {
 		a.Outcome, a.Status = Redirect, a.Location.Status
+		if a.Location.loops {
+			t.addReason("the redirect leads to the request itself: clients that follow it never get another answer")
+		}
 	} else {
 		t.collectBackends()
+		a.Sends = t.buildSent(body)
 	}
 	if t.delegation == "" && n.Delegates {
 		t.delegation = "delegation from " + n.Ref.String() + " is not evaluated"
@@ -91,7 +95,7 @@ func (t *trace) collectBackends() {
 	switch {
 	case len(a.Backends) == 0:
 		a.Outcome = BackendError
-		a.Status = t.backendErrorStatus(total == 0 && len(all) > 0)
+		a.Status = t.backendErrorStatus(total == 0 && (len(all) > 0 || len(a.Filters) > 0))
 		why := "the rule has no backend"
 		if len(broken) > 0 {
 			why = "no backend can be used: " + strings.Join(broken, "; ")
@@ -120,67 +124,6 @@ func (t *trace) backendErrorStatus(zeroWeights bool) int {
 		return of.NoGRPCBackend
 	}
 	return 500
-}
-
-// buildLocation says where a RequestRedirect filter of a rule leads that takes the request by a
-// match; nil: by none with a path.
-func (r *Request) buildLocation(f model.Body, by *match) *Location {
-	l := &Location{Status: 302}
-	if code, ok := f.Field("statusCode").Value().(int64); ok {
-		l.Status = int(code)
-	}
-	own := "http"
-	if r.Secure {
-		own = "https"
-	}
-	scheme, host, path := f.Text("scheme"), f.Text("hostname"), r.Path
-	if host == "" {
-		host = r.Host
-	}
-	port := int64(r.Port)
-	if given, ok := f.Field("port").Value().(int64); ok {
-		port = given
-	} else if scheme != "" { // the scheme's own port
-		port = map[string]int64{"http": 80, "https": 443}[scheme]
-	}
-	if scheme == "" {
-		scheme = own
-	}
-	switch p := f.Field("path"); p.Text("type") {
-	case "ReplaceFullPath":
-		path = p.Text("replaceFullPath")
-	case "ReplacePrefixMatch":
-		path = by.replacePrefix(path, p.Text("replacePrefixMatch"))
-	}
-	l.URL = scheme + "://" + bracketAddress(host)
-	if !(scheme == "http" && port == 80 || scheme == "https" && port == 443) && port != 0 {
-		l.URL += ":" + strconv.FormatInt(port, 10)
-	}
-	l.URL += path
-	for i, q := range r.Query {
-		l.URL += string("?&"[min(i, 1)]) + q.Name + "=" + q.Value
-	}
-	return l
-}
-
-func bracketAddress(host string) string {
-	if strings.Contains(host, ":") {
-		return "[" + host + "]"
-	}
-	return host
-}
-
-// replacePrefix returns a path with another prefix in the place of the one that matched. A slash
-// between the two is neither lost nor doubled.
-func (m *match) replacePrefix(path, with string) string {
-	if m == nil || m.path.form != prefix {
-		return path
-	}
-	path = strings.TrimSuffix(with, "/") + strings.TrimPrefix(path, trimSlash(m.path.value))
-	if path == "" {
-		return "/"
-	}
-	return path
 }
 
 // checkListenerFilters makes the answer conditional where filters of the listener may answer

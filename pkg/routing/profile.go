@@ -32,6 +32,7 @@ type Profile struct {
 	Rewrite       []Replacement // how a prefix is replaced in what is sent on; nil: as the Gateway API says
 	Redirect      []Replacement // likewise in the Location of a redirect
 	RedirectPort  RedirectPort
+	RedirectHost  RedirectHost
 	Statuses      Statuses
 	// of routes, a number that puts them first; whether it counts is up to the data plane's
 	// configuration; "": there is none
@@ -313,11 +314,12 @@ type Replacement string
 
 // The ways. ByCharacters is replaced character by character: neither is a slash added nor one
 // dropped. TrimReplacement: a slash at the end of the replacement is dropped first. TidyRoot: after
-// the replacement / one slash is left.
+// the replacement / one slash is left. TidySlash: one slash is dropped there.
 const (
 	ReplaceCharacters Replacement = "characters"
 	TrimReplacement   Replacement = "trimmed"
 	TidyRoot          Replacement = "root"
+	TidySlash         Replacement = "rootSlash"
 )
 
 // Statuses are those with which the proxy answers where the Gateway API says 500, or nothing; 0: 500.
@@ -326,13 +328,25 @@ type Statuses struct {
 	NoGRPCBackend int // a rule of a GRPCRoute has no usable backend
 }
 
+// RedirectHost says which host the Location of a redirect has that names no hostname.
+type RedirectHost string
+
+// The hosts. RequestHost: that of the request, with the port that it came to. HostAsWritten: the Host
+// header as the client wrote it, with its port.
+const (
+	RequestHost   RedirectHost = "request"
+	HostAsWritten RedirectHost = "asWritten"
+)
+
 // RedirectPort says which ports the Location of a redirect leaves out.
 type RedirectPort string
 
-// The ports. StandardPorts: 80 of http and 443 of https. Never80Or443: both of both.
+// The ports. StandardPorts: 80 of http and 443 of https. Never80Or443: both of both. AllPorts: none
+// that the redirect gives; without one there is none, or the port of the Host header.
 const (
 	StandardPorts RedirectPort = "asGiven"
 	Never80Or443  RedirectPort = "never80or443"
+	AllPorts      RedirectPort = "asWritten"
 )
 
 // Standard returns the profile of the Gateway API's text.
@@ -344,7 +358,8 @@ func Standard() Profile {
 		GRPCPath: GRPCPath{Prefix: "/SERVICE/", AnyService: "[^/]+", AnyCall: "[^/]+"},
 		Regex:    Regex{Rank: RankUnknown, Tied: TiedBoth, HeaderTied: TiedBoth, Dialect: RE2}, Prefix: ByElement,
 		Headers: FirstValue, Query: FirstValue, Kinds: KindsSeparate, SameMatch: SameFirst, HostGroups: GroupsSorted,
-		Preflight: PreflightUnknown, Filters: FiltersFixed, RedirectPort: StandardPorts}
+		Preflight: PreflightUnknown, Filters: FiltersFixed, RedirectPort: StandardPorts,
+		RedirectHost: RequestHost}
 }
 
 // Ignores reports whether a part of matches is not looked at.

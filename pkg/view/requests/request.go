@@ -41,6 +41,13 @@ type RequestBackend struct {
 	Weight int       `json:"weight"` // its share among the backends of the rule
 }
 
+// SentRequest is the request as a backend gets it, after rewrites.
+type SentRequest struct {
+	Method string `json:"method"` // as it was asked
+	Host   string `json:"host"`   // without the port
+	Path   string `json:"path"`   // without the query
+}
+
 // RequestResult is what becomes of one request.
 type RequestResult struct {
 	Request RequestText `json:"request"` // what was asked
@@ -57,6 +64,7 @@ type RequestResult struct {
 	Route       *model.Ref       `json:"route,omitempty"`       // that takes it
 	Rule        *int             `json:"rule,omitempty"`        // counted from 0
 	Backends    []RequestBackend `json:"backends"`              // usable ones
+	Sends       *SentRequest     `json:"sends,omitempty"`       // what the backends get of HTTP
 	Location    string           `json:"location,omitempty"`    // of a redirect: where to
 	Filters     []string         `json:"filters,omitempty"`     // of the rule, by type
 	Why         []string         `json:"why"`                   // the comparisons that decided
@@ -273,6 +281,10 @@ func (w *Writer) BuildResult(a *request.Answer) RequestResult {
 	}
 	if a.Location != nil {
 		out.Location = a.Location.URL
+	}
+	if a.Sends != nil {
+		sent := SentRequest(*a.Sends)
+		out.Sends = &sent
 	}
 	out.NearMisses, out.failingText = w.buildNearMisses(a), a.Failing
 	out.Effective = append(out.Effective, w.FindEffective(a)...)

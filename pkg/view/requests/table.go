@@ -2,6 +2,7 @@ package requests
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,9 @@ func (a *RequestResult) formatHeading() []string {
 	head := []string{a.PathText()}
 	if a.Outcome != "Matched" {
 		head = append(head, a.formatOutcome())
+	}
+	if a.isRewritten() {
+		head = append(head, "sends: "+a.Sends.Method+" "+a.Sends.Host+a.Sends.Path)
 	}
 	if len(a.MayAnswer) > 0 {
 		head = append(head, "may answer: "+answersText(a.MayAnswer))
@@ -42,6 +46,13 @@ func (a *RequestResult) formatHeading() []string {
 		}
 	}
 	return head
+}
+
+// isRewritten reports whether backends get another request than was asked about, or a filter may
+// have had that in mind.
+func (a *RequestResult) isRewritten() bool {
+	return a.Sends != nil && (slices.Contains(a.Filters, "URLRewrite") || a.Request.Path != "" &&
+		a.Sends.Path != a.Request.Path)
 }
 
 // Table says on its first line where the request goes, then why, then what is in force on its way.
