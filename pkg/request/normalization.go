@@ -64,8 +64,7 @@ func (t *trace) normalizePath(p entryListener) bool {
 	t.request = &tidied
 	if escaped && how.Escaped == normalize.RedirectEscaped {
 		t.answer.Outcome, t.answer.Status, t.answeredByPath = Redirect, 307, true
-		t.answer.Location = t.buildLocation(model.Body{}, nil)
-		t.answer.Location.Status = 307
+		t.answer.Location = &Location{Status: 307, URL: t.request.formatURL()}
 		t.addReason("the path has an escaped slash, for which the client is sent to the decoded path")
 		return true
 	}

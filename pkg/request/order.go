@@ -158,15 +158,16 @@ func countExact(of []valueMatch) int {
 // without one it is below exact paths and above prefixes, which every answer that depends on it
 // says.
 func (s *matchSettings) rankPathType(c *candidate) int {
-	const last, afterPrefixes, prefixes, beforePrefixes, itself, exactPaths = 0, 1, 2, 3, 4, 5
+	const bareLast, anyLast, afterPrefixes, prefixes, beforePrefixes, itself, exactPaths = 0, 1, 2, 3, 4, 5, 6
 	path := c.pathMatch(s)
 	form := path.form
 	switch {
 	case path.asRoot:
 		return prefixes
-	case c.match.grpc && c.match.anyCall && (s.GRPCAny == routing.GRPCLast && !c.match.bare ||
-		s.GRPCBare == routing.GRPCLast && c.match.bare):
-		return last
+	case c.match.bare && c.match.grpc && s.GRPCBare == routing.GRPCLast:
+		return bareLast
+	case c.match.anyCall && !c.match.bare && s.GRPCAny == routing.GRPCLast:
+		return anyLast
 	case form == exact:
 		return exactPaths
 	case c.isPathItself:

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -134,14 +135,7 @@ func (t *trace) buildLocation(f model.Body, by *match) *Location {
 	if port != 0 {
 		l.URL += ":" + strconv.FormatInt(port, 10)
 	}
-	l.URL += path
-	if r.RawQuery != "" {
-		l.URL += "?" + r.RawQuery
-	} else {
-		for i, q := range r.Query {
-			l.URL += string("?&"[min(i, 1)]) + q.Name + "=" + q.Value
-		}
-	}
+	l.URL += path + r.formatQuery()
 	if port == 0 {
 		port = standardPorts[scheme]
 	}
@@ -155,30 +149,53 @@ func (t *trace) chooseRedirectPort(scheme, host string, given int64, hasPort boo
 	r, s := t.request, t.settings
 	own := chooseText(r.Secure, "https", "http")
 	written, _ := strconv.ParseInt(r.HostPort, 10, 32)
-	all := s.RedirectPort == routing.AllPorts
+	all, asWritten := s.RedirectPort == routing.AllPorts, s.RedirectHost == routing.HostAsWritten && host == ""
 	switch {
 	case hasPort && all:
 		return given
 	case hasPort:
 	case all && scheme != "":
 		return 0
-	case all, s.RedirectHost == routing.HostAsWritten && host == "":
-		if scheme != "" && scheme != own && written == standardPorts[own] {
-			return 0
-		}
+	case all:
 		return written
+	case asWritten && s.RedirectPort == routing.StandardPorts:
+		given = 0
 	case scheme != "": // the scheme's own port
 		given = standardPorts[scheme]
 	default:
 		given = int64(r.Port)
 	}
-	if scheme == "" {
-		scheme = own
+	if given == standardPorts[cmp.Or(scheme, own)] ||
+		s.RedirectPort == routing.Never80Or443 && (given == 80 || given == 443) {
+		given = 0
 	}
-	if given == standardPorts[scheme] || s.RedirectPort == routing.Never80Or443 && (given == 80 || given == 443) {
-		return 0
+	changed := scheme != "" && scheme != own && written == standardPorts[own]
+	if given == 0 && asWritten && !changed && (!hasPort || s.RedirectPort == routing.Never80Or443) {
+		return written
 	}
 	return given
+}
+
+// formatQuery returns the query with its question mark, as it is written; "" if there is none.
+func (r *Request) formatQuery() string {
+	if r.RawQuery != "" {
+		return "?" + r.RawQuery
+	}
+	out := ""
+	for i, q := range r.Query {
+		out += string("?&"[min(i, 1)]) + q.Name + "=" + q.Value
+	}
+	return out
+}
+
+// formatURL returns the URL of the request at the port that it came to.
+func (r *Request) formatURL() string {
+	scheme := chooseText(r.Secure, "https", "http")
+	out := scheme + "://" + bracketAddress(r.writtenHost())
+	if int64(r.Port) != standardPorts[scheme] {
+		out += ":" + strconv.Itoa(int(r.Port))
+	}
+	return out + r.Path + r.formatQuery()
 }
 
 // standardPorts are the ports that a URL leaves out.
