@@ -204,6 +204,7 @@ func (t *trace) findAtGateway(w Destination) {
 	if len(table) == 0 {
 		table = t.fittingListeners[:1]
 	}
+	defer t.checkRefusal(a.Gateway)
 	t.answeringTables = []routeTable{table}
 	if t.settings.sharedListeners {
 		t.answeringTables = nil

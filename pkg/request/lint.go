@@ -3,6 +3,7 @@ package request
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -14,7 +15,7 @@ import (
 func Lint(g *topology.Graph, s model.Settings, p Profiles) []model.Problem {
 	m := NewMatcher(g, s).RouteWith(p)
 	shadowed := shadowFinder{matcher: m, settings: m.settingsAt(topology.None), seed: maphash.MakeSeed()}
-	return append(m.findUnattached(), shadowed.findProblems()...)
+	return slices.Concat(m.findUnattached(), shadowed.findProblems(), m.findMisreadRules(), m.findRefusedPorts())
 }
 
 // findUnattached finds routes that are attached to nothing, and listeners without a route.

@@ -97,7 +97,7 @@ func removeCriterion(order []routing.Criterion, of routing.Criterion) []routing.
 
 // RouteWith sets how the data planes choose rules.
 func (m *Matcher) RouteWith(p Profiles) *Matcher {
-	m.profiles, m.settingsByGateway = p, map[topology.NodeID]*matchSettings{}
+	m.profiles, m.settingsByGateway, m.refusals = p, map[topology.NodeID]*matchSettings{}, map[portKey][]refusal{}
 	return m
 }
 
