@@ -119,6 +119,10 @@ SEEDS ?= 1..1000
 differential: ## compare random inputs with the vendors' own code (DIFF=PEER, SEEDS=1..5000)
 	go run -C test/differential . -peer '$(DIFF)' -seeds $(SEEDS) $(if $(DIFF),,-truth ../../docs/truth.md)
 
+.PHONY: test-proxies
+test-proxies: ## ask real proxies what `request` says of random requests (PROXIES=VENDOR, SEEDS=1..50); gets Envoy, builds the vendors' code
+	go run -C test/proxies . -proxies '$(PROXIES)' $(if $(filter file,$(origin SEEDS)),,-seeds $(SEEDS)) $(if $(PROXIES),,-truth ../../docs/truth.md)
+
 FUZZTIME ?= 1h
 fuzz: ## fuzz every target for FUZZTIME (1h), one after the other
 	@for at in $$(grep -rl '^func Fuzz' --include='*_test.go' cmd internal pkg plugins | sort); do \
@@ -181,6 +185,7 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	cd test/duckdb && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd test/differential && go mod tidy -diff
+	cd test/proxies && go mod tidy -diff
 	go run ./internal/kindgen -check
 	go run ./internal/docgen -check
 	go run ./internal/picturegen -check

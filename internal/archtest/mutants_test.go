@@ -9,11 +9,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestMutants sees that the deliberate faults of the differential tests still fit: what they
-// replace is in the file that they name, once. To try them takes the vendors' code; a change of
-// ours that makes one void shows here.
+// TestMutants sees that the deliberate faults of the comparisons with the vendors' code and with
+// their proxies still fit: what they replace is in the file that they name, once. To try them takes
+// the vendors' code; a change of ours that makes one void shows here.
 func TestMutants(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "test", "differential", "mutants.yaml"))
+	for _, comparison := range []string{"differential", "proxies"} {
+		t.Run(comparison, func(t *testing.T) { testMutants(t, comparison) })
+	}
+}
+
+func testMutants(t *testing.T, comparison string) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "test", comparison, "mutants.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

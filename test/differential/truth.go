@@ -28,13 +28,21 @@ writes this page; [test/differential](../test/differential/README.md) says how. 
 
 const explainedHead = "\n## Explained differences\n\n"
 
-// writeTruth writes the figures, in the order of peers. Those of peers that were not compared stay as they are in the file.
+// truthRest begins what the file says of other tests.
+const truthRest = "<!-- proxies -->\n"
+
+// writeTruth writes the figures, in the order of peers. Those of peers that were not compared stay as they are in the file, and so does what others
+// write.
 func writeTruth(path string, rows []row) error {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	old := strings.Split(string(text), "\n")
+	ours, rest, others := strings.Cut(string(text), truthRest)
+	if others {
+		rest = "\n" + truthRest + rest
+	}
+	old := strings.Split(ours, "\n")
 	var figures, explained strings.Builder
 	for _, p := range peers() {
 		at := slices.IndexFunc(rows, func(r row) bool { return r.run.peer.Name == p.Name })
@@ -51,7 +59,7 @@ func writeTruth(path string, rows []row) error {
 			}
 		}
 	}
-	return os.WriteFile(path, []byte(truthHead+figures.String()+explainedHead+cmp.Or(explained.String(), "There are none.\n")), 0o644)
+	return os.WriteFile(path, []byte(truthHead+figures.String()+explainedHead+cmp.Or(explained.String(), "There are none.\n")+rest), 0o644)
 }
 
 // write writes the figures of one peer, and the differences that are explained.

@@ -55,7 +55,7 @@ func parse(args []string) (options, error) {
 	var o options
 	fs := flag.NewFlagSet("proxies", flag.ContinueOnError)
 	names := fs.String("proxies", "", "vendors whose proxies are asked, separated by commas (default: all)")
-	numbers := fs.String("seeds", "1..200", "the seeds of the worlds, FIRST..LAST")
+	numbers := fs.String("seeds", "1..700", "the seeds of the worlds, FIRST..LAST")
 	fs.DurationVar(&o.each, "for", 0, "end with each vendor after this time")
 	fs.IntVar(&o.asked, "requests", 30, "how many requests a world is asked")
 	fs.StringVar(&o.program, "program", "", "the kubectl-dopolicy to compare (default: built from this tree)")
