@@ -31,6 +31,7 @@ type options struct {
 	built   string // the folder of translators that are built
 	reduce  bool
 	show    int64
+	list    bool
 	truth   string
 	mutants bool
 }
@@ -62,6 +63,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.built, "built", "", "keep the translators and what they say in this folder, and take what is there")
 	fs.BoolVar(&o.reduce, "reduce", true, "reduce the world of every new class of differences")
 	fs.Int64Var(&o.show, "show", 0, "print the world of this seed, and what both sides say of its requests")
+	fs.BoolVar(&o.list, "list", false, "print every difference, as it is met")
 	fs.StringVar(&o.truth, "truth", "", "write the figures into this file")
 	fs.BoolVar(&o.mutants, "mutants", false, "build the program with each fault of mutants.yaml, and see that it is found")
 	if err := fs.Parse(args); err != nil {
@@ -109,7 +111,7 @@ func (o options) run(ctx context.Context) error {
 		if len(o.vendors) > 0 && !slices.Contains(o.vendors, v.Name) {
 			continue
 		}
-		r := &run{vendor: v, program: program.Program(o.program), known: known, workers: runtime.GOMAXPROCS(0), each: o.asked}
+		r := &run{vendor: v, program: program.Program(o.program), known: known, workers: runtime.GOMAXPROCS(0), each: o.asked, list: o.list}
 		if r.path, r.version, err = v.Build(ctx, cmp.Or(o.built, folder)); err != nil {
 			return err
 		}

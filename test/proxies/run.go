@@ -21,7 +21,8 @@ type run struct {
 	kept    program.Kept
 	known   []class
 	workers int
-	each    int // how many requests a world is asked
+	each    int  // how many requests a world is asked
+	list    bool // every difference is printed
 }
 
 // found is one class of differences: the first world that has it.
@@ -176,6 +177,10 @@ func (t *tally) note(r *run, j *judged) {
 	t.Conditional += unsure
 	t.Different += len(all)
 	for _, d := range all {
+		if r.list {
+			fmt.Printf("seed %d: %s\n", j.world.Seed, d.Signature)
+			d.write()
+		}
 		signature := d.Signature
 		known := explained(r.known, r.vendor.Name, signature)
 		if known != nil {
