@@ -58,7 +58,7 @@ func compareCertain(w *world, r request, ours *answer, theirs reply) string {
 			return fmt.Sprintf("status: ours %d, theirs %d", expected, theirs.Status)
 		}
 	case "Redirect":
-		location := theirs.absoluteLocation(r)
+		location := theirs.absoluteLocation(r, ours)
 		switch {
 		case location == "":
 			return "rule: " + sorts
@@ -81,10 +81,11 @@ func (w *world) compareMatched(ours *answer, theirs reply, sorts string) string 
 		if ours.Sends == nil {
 			return ""
 		}
+		path, _, _ := strings.Cut(theirs.Path, "?") // the query goes on as it came
 		switch {
-		case ours.Sends.Path != theirs.Path:
+		case ours.Sends.Path != path:
 			return "sends: path"
-		case ours.Sends.Host != theirs.Host:
+		case !strings.EqualFold(ours.Sends.Host, hostOnly(theirs.Host)): // and the port, if the client wrote one
 			return "sends: host"
 		case ours.Sends.Method != theirs.Method:
 			return "sends: method"
@@ -108,20 +109,20 @@ func (a *answer) expectedStatus(r request) int {
 	return map[string]int{"NoMatch": http.StatusNotFound, "Misdirected": http.StatusMisdirectedRequest, "BackendError": http.StatusInternalServerError}[a.Outcome]
 }
 
-// absoluteLocation is where a client goes, which a proxy may write without the host.
-func (r reply) absoluteLocation(of request) string {
+// absoluteLocation is where a client goes. A proxy may write that without the host: it stays where it is, as the answer has it if that is for
+// the same host.
+func (r reply) absoluteLocation(of request, ours *answer) string {
 	if !strings.HasPrefix(r.Location, "/") {
 		return r.Location
 	}
-	scheme, port := "http", ":80"
+	scheme := "http"
 	if of.TLS {
-		scheme, port = "https", ":443"
+		scheme = "https"
 	}
-	host := of.Host
-	if !strings.Contains(host, ":") {
-		host += fmt.Sprintf(":%d", of.Port)
+	if to, err := url.Parse(ours.Location); err == nil && to.Scheme == scheme && strings.EqualFold(to.Hostname(), hostOnly(of.Host)) {
+		return to.Scheme + "://" + to.Host + r.Location
 	}
-	return scheme + "://" + strings.ToLower(strings.TrimSuffix(host, port)) + r.Location
+	return scheme + "://" + of.Host + r.Location
 }
 
 // sortOfAnswer is a rule by its kind and what it asks of a path, or another outcome.
