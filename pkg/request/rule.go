@@ -44,6 +44,7 @@ func (t *trace) applyRule() {
 			unknown = append(unknown, "filter "+kind)
 		}
 	}
+	t.noteFilterOrder()
 	if a.Location != nil {
 		a.Outcome, a.Status = Redirect, a.Location.Status
 		if a.Location.loops {

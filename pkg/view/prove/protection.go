@@ -1,10 +1,21 @@
 package prove
 
 import (
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
+
+// addNotes notes what is answered before a request is authenticated, once for each rule.
+func (p *prover) addNotes(a *request.Answer) {
+	for _, note := range p.matcher.AuthenticationNotes(a) {
+		if !slices.Contains(p.out.Notes, note) && len(p.out.Notes) < mostCounterexamples {
+			p.out.Notes = append(p.out.Notes, note)
+		}
+	}
+}
 
 // judgeProtection says whether one of the properties asked about holds for a request.
 func (p *prover) judgeProtection(a *request.Answer) judgement {
@@ -19,6 +30,9 @@ func (p *prover) judgeProtection(a *request.Answer) judgement {
 			return judgement{truth: truthUnreached}
 		case r.Verdict == gate.Holds:
 			p.findInForce(a)
+			if q.Property == gate.Authentication && p.out != nil { // spellings are judged without notes
+				p.addNotes(a)
+			}
 			return judgement{truth: truthHolds}
 		case r.Verdict == gate.Depends:
 			out.truth = truthUnknown

@@ -59,6 +59,9 @@ type Proof struct {
 	Undecided []Undecided      `json:"undecided"` // what could not be decided, and may change the result
 	// what may get requests as well and is not looked at, a sentence each
 	LeftOut []string `json:"leftOut"`
+	// what a data plane answers before it authenticates, a sentence for each rule; of properties of
+	// requests
+	Notes []string `json:"notes,omitempty"`
 
 	// of these requests, by which the same backend gets them without a policy, where hosts or paths
 	// are asked about

@@ -43,6 +43,9 @@ func (p *Proof) Table(o view.TableOptions) view.Table {
 	blocks, footer := p.buildSpellingBlocks(o)
 	t.Blocks, t.Footer = append(t.Blocks, blocks...), append(t.Footer, footer...)
 	t.Footer = append(t.Footer, p.emptySelectionLines()...)
+	for _, note := range p.Notes {
+		t.Footer = append(t.Footer, "note: "+note)
+	}
 	for _, what := range p.LeftOut {
 		t.Footer = append(t.Footer, "not looked at: "+what)
 	}
