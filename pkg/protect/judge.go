@@ -99,6 +99,11 @@ func (j *Judge) FindGates(a *request.Answer) *Gates {
 		return known
 	}
 	look := &RequestReader{Request: &a.Request, compiled: j.compiled}
+	if a.SeenPath != "" {
+		seen := a.Request
+		seen.Path = a.SeenPath
+		look.Request = &seen
+	}
 	out := j.buildGates(w, look)
 	out.Redirects, out.TLS = a.Location != nil, a.Request.Secure
 	for _, t := range look.tests {

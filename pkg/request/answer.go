@@ -53,6 +53,10 @@ type Answer struct {
 	// FindRule sets it.
 	Possible []*Answer
 
+	// the path as filters and policies see it, where the data plane normalises the request itself
+	// and not only what it compares; "": as it is written
+	SeenPath string
+
 	doubts, candidateDoubts int // how many reasons make the rule uncertain: in all, and because of its candidates
 }
 

@@ -174,6 +174,9 @@ func (t *trace) findAtGateway(w Destination) {
 	r := t.request
 	open, refused, places := m.lastArrival.findListeners(m, r, a.Gateway, w.Listener)
 	t.fittingListeners = places
+	if t.settings.Listeners.Share == routing.ShareClass && (r.Protocol == HTTP || r.Protocol == GRPC) {
+		open = m.listOpenInClass(r, a.Gateway, w.Listener)
+	}
 	byHost := r.Secure && t.settings.SNI == routing.SNIHost && (r.Protocol == HTTP || r.Protocol == GRPC)
 	if byHost { // whatever the server name, the certificate of another listener is shown if need be
 		t.fittingListeners = filterByHost(open, r.Host)

@@ -69,6 +69,9 @@ func (t *trace) normalizePath(p entryListener) bool {
 		return true
 	}
 	t.addReason("the path is compared as " + path)
+	if how.Decode != normalize.DecodeAll { // what is decoded is only compared
+		t.answer.SeenPath = path
+	}
 	return false
 }
 

@@ -94,6 +94,9 @@ func replacePrefix(path, written, with string, ways []routing.Replacement) strin
 		if rest := strings.TrimPrefix(path, matched); rest != "" {
 			return trimSlash(with) + rest
 		}
+		if slices.Contains(ways, routing.TrimReplacement) {
+			with = trimSlash(with)
+		}
 		return chooseText(with == "", "/", with)
 	}
 	if tidies := slices.Contains(ways, routing.TidyRoot) && with == "/"; tidies && written != matched && path == matched {

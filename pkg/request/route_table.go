@@ -31,12 +31,7 @@ func (m *Matcher) findTable(r *Request, gateway topology.NodeID, name string, fi
 	case routing.ShareGateway:
 		all = m.listOpenListeners(r, gateway, name)
 	case routing.ShareClass:
-		for _, other := range m.listGateways() {
-			if other == gateway || m.isOfSameClass(other, gateway) {
-				open, _ := m.listenersOnPort(r, other, name)
-				all = append(all, open...)
-			}
-		}
+		all = m.listOpenInClass(r, gateway, name)
 	default:
 		return fitting[:min(len(fitting), 1)]
 	}
@@ -53,6 +48,19 @@ func (m *Matcher) listOpenListeners(r *Request, gateway topology.NodeID, name st
 		if p.facts.Accepted && slices.Contains(r.listenerProtocols(), p.facts.Protocol) &&
 			(name == "" || m.graph.Node(p.id).Ref.Section == name) {
 			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// listOpenInClass returns the listeners that a connection can come to at a Gateway and at the others
+// of its class.
+func (m *Matcher) listOpenInClass(r *Request, gateway topology.NodeID, name string) []entryListener {
+	var out []entryListener
+	for _, other := range m.listGateways() {
+		if other == gateway || m.isOfSameClass(other, gateway) {
+			open, _ := m.listenersOnPort(r, other, name)
+			out = append(out, open...)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package authorization
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func (j *ruleEvaluator) matchAttribute(name string, values []any) selector.Truth
 		}
 		return matchAny(values, func(v string) selector.Truth { return truthOf(matchesValue(v, method)) })
 	case name == "paths":
-		path := a.Request.Path
+		path := cmp.Or(a.SeenPath, a.Request.Path)
 		if a.Request.Protocol == request.GRPC {
 			path = "/" + a.Request.Service + "/" + a.Request.Call
 		}
@@ -44,9 +45,16 @@ func (j *ruleEvaluator) matchAttribute(name string, values []any) selector.Truth
 	return j.noteUnknown(name)
 }
 
-// matchHost matches the Host header, which clients write with the port, unless it is the usual one.
+// matchHost matches the Host header, with the port that it has. Of a request of which that is not
+// known, clients write the port, unless it is the usual one.
 func (j *ruleEvaluator) matchHost(want string, r request.Request) selector.Truth {
 	have := strings.ToLower(r.Host)
+	if r.HostText != "" {
+		if r.HostPort != "" {
+			have += ":" + r.HostPort
+		}
+		return truthOf(matchesValue(want, have))
+	}
 	plain, full := matchesValue(want, have), matchesValue(want, have+":"+strconv.Itoa(int(r.Port)))
 	usual := r.Port == 80 && !r.Secure || r.Port == 443 && r.Secure
 	if plain == full || usual {

@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
@@ -28,7 +29,7 @@ func newRequestViews(in protect.Input, v *resolve.Verdict) []requestView {
 	hosts, ports := listNamedValues(v, "hosts"), listNamedValues(v, "ports", "destination.port")
 	possible := []string{""}
 	if len(hosts) > 0 {
-		possible = listPossibleHosts(in, hosts)
+		possible = addPorts(listPossibleHosts(in, hosts), in.Reader.Request)
 	}
 	numbers := []int32{in.Reader.Request.Port}
 	if in.Listener() == topology.None {
@@ -45,6 +46,24 @@ func newRequestViews(in protect.Input, v *resolve.Verdict) []requestView {
 		for _, port := range numbers {
 			out = append(out, requestView{requests: in.Reader, host: host, port: port})
 		}
+	}
+	return out
+}
+
+// addPorts returns hosts as the Host header has them: with the port that the request's has. In that
+// of a class a client may write one or not, and routes do not look at it.
+func addPorts(hosts []string, r *request.Request) []string {
+	if r.HostText != "" {
+		for i := range hosts {
+			if r.HostPort != "" {
+				hosts[i] += ":" + r.HostPort
+			}
+		}
+		return hosts
+	}
+	out := slices.Clone(hosts)
+	for _, host := range hosts {
+		out = append(out, host+":"+strconv.Itoa(int(r.Port)))
 	}
 	return out
 }
