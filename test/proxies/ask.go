@@ -28,6 +28,9 @@ type answer struct {
 	Location string
 	Sends    *struct{ Method, Host, Path string }
 	Why      []string
+
+	Expectations []struct{ Expect, Result string }
+	MayAnswer    []struct{ Status any }
 }
 
 // reference is a reference as JSON answers have it.
@@ -53,8 +56,8 @@ func (a *answer) String() string {
 	return out + ": " + strings.Join(a.Why, "; ")
 }
 
-// askProgram has kubectl-dopolicy answer requests for a world.
-func askProgram(ctx context.Context, p program.Program, v *vendor, w *world, requests []request) ([]answer, error) {
+// askProgram has kubectl-dopolicy answer requests for a world, and say whether what is expected of them is so.
+func askProgram(ctx context.Context, p program.Program, v *vendor, w *world, requests []request, expect []string) ([]answer, error) {
 	manifests, err := draw.Manifests(w.Objects)
 	if err != nil {
 		return nil, err
@@ -66,7 +69,11 @@ func askProgram(ctx context.Context, p program.Program, v *vendor, w *world, req
 	defer remove()
 	var lines strings.Builder
 	for _, r := range requests {
-		lines.WriteString(line(r) + "\n")
+		lines.WriteString(line(r))
+		for _, e := range expect {
+			lines.WriteString(" --expect " + e)
+		}
+		lines.WriteString("\n")
 	}
 	file, remove, err := program.Temporary("requests-*.txt", []byte(lines.String()))
 	if err != nil {
@@ -76,10 +83,10 @@ func askProgram(ctx context.Context, p program.Program, v *vendor, w *world, req
 	args := append([]string{"request", "--requests-file", file, "-f", objects, "--complete", "-o", "json"}, v.arguments...)
 	text, err := exec.CommandContext(ctx, string(p), args...).Output()
 	var failed *exec.ExitError
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && failed.ExitCode() != 1 { // 1: something that was expected is not so
 		return nil, fmt.Errorf("kubectl-dopolicy gives no answer: %s\n%s", failed.Stderr, lines.String())
 	}
-	if err != nil {
+	if err != nil && failed == nil {
 		return nil, err
 	}
 	var out struct{ Items []answer }

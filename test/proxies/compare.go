@@ -15,6 +15,7 @@ type difference struct {
 	Request   request
 	Ours      answer
 	Theirs    reply
+	Trial     *trial // where policies are asked
 }
 
 // verdict is how one answer of kubectl-dopolicy stands to what the proxy did.
@@ -24,6 +25,7 @@ const (
 	agree       verdict = "agrees"
 	conditional verdict = "is conditional"
 	differs     verdict = "differs"
+	unasked     verdict = "is not asked" // no rule takes the request, of which protection is asked
 )
 
 // compare judges one answer. Where it differs, it says what differs.
@@ -35,7 +37,7 @@ func compare(w *world, r request, ours *answer, theirs reply) (verdict, *differe
 	if signature == "" {
 		return agree, nil
 	}
-	return differs, &difference{signature, r, *ours, theirs}
+	return differs, &difference{Signature: signature, Request: r, Ours: *ours, Theirs: theirs}
 }
 
 // compareCertain is the signature of the difference, or "".

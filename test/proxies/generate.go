@@ -19,8 +19,10 @@ var (
 // compete: paths, headers and queries are drawn from short lists, times of creation repeat, and each rule has backends of its own, which tell
 // the rule. One rule in ten redirects, one in eight rewrites, one in eight has several backends with weights, one in twenty a backend that is not
 // there. What an API server would refuse is not drawn.
-func drawWorld(s draw.Source, v *vendor) (*world, error) {
-	g := worldDrawing{Source: s, vendor: v}
+//
+// With policies, rules have names, none redirects, and all backends are there.
+func drawWorld(s draw.Source, v *vendor, policies bool) (*world, error) {
+	g := worldDrawing{Source: s, vendor: v, policies: policies}
 	g.add("v1", "Namespace", g.Made("", "t"), nil)
 	g.add("v1", "Namespace", g.Made("", "u"), nil)
 	g.add(gatewayGroup+"/v1", "GatewayClass", g.Made("", "class"), object{"controllerName": v.controller})
@@ -40,6 +42,9 @@ func drawWorld(s draw.Source, v *vendor) (*world, error) {
 		}
 		g.route(kind, fmt.Sprintf("r%d", i+1))
 	}
+	if policies {
+		v.policies(&g)
+	}
 	return (&world{Objects: g.objects}).clone()
 }
 
@@ -54,6 +59,7 @@ type parent struct {
 type worldDrawing struct {
 	draw.Source
 	vendor   *vendor
+	policies bool
 	objects  []object
 	parents  []parent
 	backends int // that were drawn
@@ -112,7 +118,11 @@ func (g *worldDrawing) route(kind, name string) {
 	}
 	var rules []object
 	for range draw.Pick(g.Source, 1, 1, 2, 2, 3) {
-		rules = append(rules, g.rule(kind, namespace))
+		rule := g.rule(kind, namespace)
+		if g.policies {
+			rule["name"] = fmt.Sprintf("m%d", len(rules)+1)
+		}
+		rules = append(rules, rule)
 	}
 	spec["rules"] = rules
 	g.add(gatewayGroup+"/v1", kind, g.Made(namespace, name), spec)
@@ -159,7 +169,7 @@ func (g *worldDrawing) rule(kind, namespace string) object {
 	}
 	if kind == "HTTPRoute" {
 		switch prefix := onlyPrefix(rule); {
-		case g.Chance(10):
+		case !g.policies && g.Chance(10):
 			rule["filters"] = []object{{"type": "RequestRedirect", "requestRedirect": g.redirect(prefix)}}
 			return rule
 		case g.Chance(12):
@@ -329,7 +339,7 @@ func (g *worldDrawing) backendRefs(namespace string) []object {
 		}
 		out = append(out, ref)
 	}
-	if g.Chance(5) {
+	if !g.policies && g.Chance(5) {
 		draw.Pick(g.Source, out...)["name"] = "missing"
 	}
 	return out

@@ -34,6 +34,8 @@ type options struct {
 	list    bool
 	truth   string
 	mutants bool
+
+	policies bool
 }
 
 // errOpen is the error of a run that found what no class explains.
@@ -66,6 +68,7 @@ func parse(args []string) (options, error) {
 	fs.BoolVar(&o.list, "list", false, "print every difference, as it is met")
 	fs.StringVar(&o.truth, "truth", "", "write the figures into this file")
 	fs.BoolVar(&o.mutants, "mutants", false, "build the program with each fault of mutants.yaml, and see that it is found")
+	fs.BoolVar(&o.policies, "policies", false, "draw policies too, and compare what is said of protection in place of where requests go")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -111,7 +114,11 @@ func (o options) run(ctx context.Context) error {
 		if len(o.vendors) > 0 && !slices.Contains(o.vendors, v.Name) {
 			continue
 		}
-		r := &run{vendor: v, program: program.Program(o.program), known: known, workers: runtime.GOMAXPROCS(0), each: o.asked, list: o.list}
+		if o.policies && v.policies == nil {
+			fmt.Printf("%s: its policies are not asked\n", v.Name)
+			continue
+		}
+		r := &run{vendor: v, program: program.Program(o.program), known: known, workers: runtime.GOMAXPROCS(0), each: o.asked, list: o.list, policies: o.policies}
 		if r.path, r.version, err = v.Build(ctx, cmp.Or(o.built, folder)); err != nil {
 			return err
 		}
@@ -222,7 +229,12 @@ func isPlain(o object) bool {
 
 // write prints what the two sides say.
 func (d *difference) write() {
-	fmt.Printf("    %s\n    kubectl dopolicy request %s\n    ours:   %s\n    theirs: %s", d.Request, line(d.Request), &d.Ours, d.Theirs)
+	fmt.Printf("    %s\n    kubectl dopolicy request %s\n    ours:   %s\n", d.Request, line(d.Request), &d.Ours)
+	if d.Trial != nil {
+		fmt.Printf("    ours:   %s\n    theirs: %s\n", d.Ours.protectionText(), d.Trial)
+		return
+	}
+	fmt.Printf("    theirs: %s", d.Theirs)
 	if d.Theirs.Note != "" {
 		fmt.Printf(" [%s]", d.Theirs.Note)
 	}
@@ -253,9 +265,15 @@ func (r *run) show(ctx context.Context, seed int64) error {
 		return j.untranslated
 	}
 	for i := range requests {
-		verdict, _ := compare(w, requests[i], &j.ours[i], j.theirs[i])
+		verdict, _ := j.compare(i)
 		fmt.Printf("# %s\n", verdict)
-		(&difference{Request: requests[i], Ours: j.ours[i], Theirs: j.theirs[i]}).write()
+		d := &difference{Request: requests[i], Ours: j.ours[i]}
+		if j.trials != nil {
+			d.Trial = j.trials[i]
+		} else {
+			d.Theirs = j.theirs[i]
+		}
+		d.write()
 	}
 	return nil
 }

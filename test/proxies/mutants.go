@@ -17,7 +17,7 @@ const (
 
 // mutants builds the program with each fault that this vendor's proxies have to find, and compares until it is found.
 func (r *run) mutants(ctx context.Context, folder string) error {
-	all, err := program.ReadMutants(mutantsFile, r.vendor.Name)
+	all, err := program.ReadMutants(mutantsFile, row{run: r}.name())
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (r *run) mutants(ctx context.Context, folder string) error {
 		}
 		if t.open() == 0 {
 			missed++
-			fmt.Printf("%s: MISSED: %s\n", r.vendor.Name, m.What)
+			fmt.Printf("%s: MISSED: %s\n", row{run: r}.name(), m.What)
 		} else {
-			fmt.Printf("%s: found after %d worlds: %s\n", r.vendor.Name, t.Worlds, m.What)
+			fmt.Printf("%s: found after %d worlds: %s\n", row{run: r}.name(), t.Worlds, m.What)
 		}
 		if err := os.Remove(path); err != nil {
 			return err

@@ -21,7 +21,7 @@ func (r *run) reduce(ctx context.Context, f *found) (*world, *difference, error)
 		if err != nil || j.untranslated != nil {
 			return nil
 		}
-		all, _ := j.differences()
+		all, _, _ := j.differences()
 		if len(all) == 0 || all[0].Signature != f.First.Signature {
 			return nil
 		}

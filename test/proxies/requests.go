@@ -8,7 +8,9 @@ import (
 )
 
 // drawRequests draws requests for the listeners and rules of a world: most fulfil a match of a rule, some of these with something changed.
-func drawRequests(s draw.Source, w *world, n int) []request {
+//
+// With policies, one in eight asks whether a page of another origin may send it.
+func drawRequests(s draw.Source, w *world, n int, policies bool) []request {
 	g := requestDrawing{Source: s, world: w, listeners: listeners(w)}
 	for _, kind := range []string{"HTTPRoute", "GRPCRoute"} {
 		g.routes = append(g.routes, w.of(kind)...)
@@ -18,7 +20,12 @@ func drawRequests(s draw.Source, w *world, n int) []request {
 	}
 	var out []request
 	for range n {
-		out = append(out, g.request())
+		r := g.request()
+		if policies && !r.GRPC && g.Chance(12) {
+			r.Method = "OPTIONS"
+			r.Headers = append(r.Headers, [2]string{"Origin", draw.Pick(g.Source, "https://a.example.com", "https://b.example.com")}, [2]string{"Access-Control-Request-Method", "GET"})
+		}
+		out = append(out, r)
 	}
 	return out
 }

@@ -23,6 +23,8 @@ type run struct {
 	workers int
 	each    int  // how many requests a world is asked
 	list    bool // every difference is printed
+	// policies: the worlds have policies, and what is said of protection is compared in place of where a request goes
+	policies bool
 }
 
 // found is one class of differences: the first world that has it.
@@ -57,6 +59,7 @@ type judged struct {
 	requests     []request
 	ours         []answer
 	theirs       []reply
+	trials       []*trial // in place of theirs, where policies are asked
 }
 
 // seeds are the numbers from first to last.
@@ -120,18 +123,25 @@ func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*ju
 
 // draw draws a world and what it is asked.
 func (r *run) draw(seed int64) (*world, []request, error) {
-	w, err := drawWorld(draw.NewSource(seed), r.vendor)
+	w, err := drawWorld(draw.NewSource(seed), r.vendor, r.policies)
 	if err != nil {
 		return nil, nil, fmt.Errorf("drawing seed %d: %w", seed, err)
 	}
 	w.Seed = seed
-	return w, drawRequests(draw.NewSource(-seed), w, r.each), nil
+	return w, drawRequests(draw.NewSource(-seed), w, r.each, r.policies), nil
 }
 
 // judge asks both sides.
 func (r *run) judge(ctx context.Context, p *program.Process, w *world, requests []request) (*judged, error) {
 	out := &judged{world: w, requests: requests}
-	theirs, err := r.vendor.answers(ctx, p, w, requests)
+	var err error
+	var expect []string
+	if r.policies {
+		expect = expected
+		out.trials, err = r.tryAll(ctx, p, w, requests)
+	} else {
+		out.theirs, err = r.vendor.answers(ctx, p, w, requests)
+	}
 	if errors.Is(err, program.ErrRefused) {
 		out.untranslated = err
 		return out, nil
@@ -139,22 +149,33 @@ func (r *run) judge(ctx context.Context, p *program.Process, w *world, requests 
 	if err != nil {
 		return nil, err
 	}
-	out.theirs = theirs
-	out.ours, err = askProgram(ctx, r.program, r.vendor, w, requests)
+	out.ours, err = askProgram(ctx, r.program, r.vendor, w, requests, expect)
 	return out, err
 }
 
-// differences are those of a world, and how many answers are conditional.
-func (j *judged) differences() (out []*difference, unsure int) {
+// compare judges one answer.
+func (j *judged) compare(i int) (verdict, *difference) {
+	if j.trials == nil {
+		return compare(j.world, j.requests[i], &j.ours[i], j.theirs[i])
+	}
+	return compareProtection(j.requests[i], &j.ours[i], j.trials[i])
+}
+
+// differences are those of a world, how many requests were judged, and how many of the answers are conditional.
+func (j *judged) differences() (out []*difference, asked, unsure int) {
 	for i := range j.requests {
-		switch v, d := compare(j.world, j.requests[i], &j.ours[i], j.theirs[i]); v {
+		v, d := j.compare(i)
+		if v != unasked {
+			asked++
+		}
+		switch v {
 		case conditional:
 			unsure++
 		case differs:
 			out = append(out, d)
 		}
 	}
-	return out, unsure
+	return out, asked, unsure
 }
 
 func (t *tally) note(r *run, j *judged) {
@@ -172,8 +193,8 @@ func (t *tally) note(r *run, j *judged) {
 			break
 		}
 	}
-	all, unsure := j.differences()
-	t.Requests += len(j.requests)
+	all, asked, unsure := j.differences()
+	t.Requests += asked
 	t.Conditional += unsure
 	t.Different += len(all)
 	for _, d := range all {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
@@ -16,6 +15,9 @@ type vendor struct {
 	arguments  []string // that tell kubectl-dopolicy how the vendor's controller is started
 	// answers asks the proxies of a world, each request by itself.
 	answers func(ctx context.Context, p *program.Process, w *world, requests []request) ([]reply, error)
+	// policies draws policies that protect what is in a world, and credentials adds those that they ask for, good or bad. nil: the vendor's are not asked.
+	policies    func(g *worldDrawing)
+	credentials func(r request, good bool) request
 }
 
 // takes reports whether the vendor's code takes objects of a kind.
@@ -24,12 +26,4 @@ func (v *vendor) takes(kind string) bool { return !slices.Contains(v.without, ki
 // vendors are all of them, in the order of the figures.
 func vendors() []*vendor {
 	return []*vendor{envoyGateway}
-}
-
-// envoyGateway is Envoy Gateway with Envoy.
-var envoyGateway = &vendor{
-	Peer: program.Peer{Name: "envoygateway", Folder: filepath.Join("translators", "envoygateway"), Module: "github.com/envoyproxy/gateway",
-		Inside: "cmd/dopolicy-peer", Packages: []string{filepath.Join("..", "differential", "peers", "envoygateway", "load")}},
-	controller: "gateway.envoyproxy.io/gatewayclass-controller",
-	answers:    askEnvoys,
 }
