@@ -30,24 +30,34 @@ const (
 
 // compare judges one answer. Where it differs, it says what differs.
 func compare(w *world, r request, ours *answer, theirs reply) (verdict, *difference) {
-	if ours.Outcome == "Conditional" {
+	var signature string
+	switch refused := theirs.Refused != ""; {
+	case ours.saysRefused() && refused:
+		return agree, nil
+	case ours.saysRefused():
+		signature = "refused: ours only"
+	case ours.Outcome == "Conditional":
 		return conditional, nil
+	case refused && ours.Route == nil && ours.Outcome == "Redirect":
+		signature = "refused: ours Redirect before any rule"
+	case refused:
+		signature = "refused: ours " + ours.Outcome
+	default:
+		signature = compareCertain(w, r, ours, theirs)
 	}
-	signature := compareCertain(w, r, ours, theirs)
 	if signature == "" {
 		return agree, nil
 	}
 	return differs, &difference{Signature: signature, Request: r, Ours: *ours, Theirs: theirs}
 }
 
+// saysRefused reports whether an answer depends on what the proxy keeps instead of a configuration that it refuses.
+func (a *answer) saysRefused() bool {
+	return slices.ContainsFunc(a.Why, func(why string) bool { return strings.Contains(why, "refuses all routes") })
+}
+
 // compareCertain is the signature of the difference, or "".
 func compareCertain(w *world, r request, ours *answer, theirs reply) string {
-	if theirs.Refused != "" {
-		if slices.ContainsFunc(ours.Why, func(why string) bool { return strings.Contains(why, "refuse") }) {
-			return ""
-		}
-		return "refused: ours " + ours.Outcome
-	}
 	sorts := fmt.Sprintf("ours %s, theirs %s", w.sortOfAnswer(ours), w.sortOfReply(theirs))
 	switch ours.Outcome {
 	case "Matched":
@@ -95,7 +105,8 @@ func (w *world) compareMatched(ours *answer, theirs reply, sorts string) string 
 		return ""
 	}
 	// A backend that is missing is left out of the answer, and its share of the requests fails.
-	if r := w.rule(ours); r != nil && theirs.Status == http.StatusInternalServerError && theirs.Backend == "" && slices.ContainsFunc(list(r.spec(), "backendRefs"), func(ref any) bool {
+	fails := theirs.Backend == "" && (theirs.Status == http.StatusInternalServerError || theirs.Status == http.StatusServiceUnavailable)
+	if r := w.rule(ours); r != nil && fails && slices.ContainsFunc(list(r.spec(), "backendRefs"), func(ref any) bool {
 		return text(ref, "name") == "missing"
 	}) {
 		return ""

@@ -264,8 +264,11 @@ func (g *worldDrawing) grpcMatch() object {
 		method := object{}
 		if g.Chance(20) {
 			method["type"] = "RegularExpression"
-			method["service"] = draw.Pick(g.Source, servicePattern...).text
-			if g.Chance(50) {
+			parts := draw.Some(g.Source, 60, "service", "method")
+			if slices.Contains(parts, "service") {
+				method["service"] = draw.Pick(g.Source, servicePattern...).text
+			}
+			if slices.Contains(parts, "method") {
 				method["method"] = draw.Pick(g.Source, callPattern...).text
 			}
 		} else {
