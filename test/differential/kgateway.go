@@ -8,7 +8,7 @@ import (
 )
 
 // kgateway compares what kgateway's translator sets Envoy up with, route by route, and the statuses of policies.
-var kgateway = peer{Peer: built("kgateway", "github.com/kgateway-dev/kgateway/v2", "test/cmd/dopolicy-peer"), generate: drawKgateway, ask: askKgateway}
+var kgateway = peer{Peer: built("kgateway", "github.com/kgateway-dev/kgateway/v2", "test/cmd/dopolicy-peer", "translate"), generate: drawKgateway, ask: askKgateway}
 
 var kgatewayNamespaces = []string{"infra", "app", "team"}
 

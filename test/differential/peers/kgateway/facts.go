@@ -17,11 +17,12 @@ import (
 	gwv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/kgateway-dev/kgateway/v2/pkg/kgateway/wellknown"
+	"github.com/kgateway-dev/kgateway/v2/test/cmd/dopolicy-peer/translate"
 	"github.com/kgateway-dev/kgateway/v2/test/translator"
 )
 
 // factsOf reads what Envoy is told about each route of each Gateway, and what policies are told.
-func factsOf(all results) (map[string]string, error) {
+func factsOf(all translate.Results) (map[string]string, error) {
 	routes := map[string][]string{}
 	conditions := map[string]map[string]bool{}
 	for gateway, result := range all {

@@ -37,7 +37,9 @@ func (c Config) Note(facts map[string]string, proxy string) error {
 		slices.Sort(out)
 		facts[proxy+":"+kind] = "[" + strings.Join(out, ",") + "]"
 	}
-	text, err := json.Marshal(slices.Sorted(maps.Keys(removed)))
+	names := slices.AppendSeq([]string{}, maps.Keys(removed))
+	slices.Sort(names)
+	text, err := json.Marshal(names)
 	facts[proxy+":removed"] = string(text)
 	return err
 }
