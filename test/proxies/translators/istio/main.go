@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve/defaults"
 	"istio.io/istio/pkg/log"
 	"istio.io/istio/pkg/test"
 )
@@ -32,6 +33,11 @@ func answer(line []byte) (facts map[string]string, err error) {
 	var in struct{ Objects []manifest }
 	if err := json.Unmarshal(line, &in); err != nil {
 		return nil, err
+	}
+	for _, o := range in.Objects {
+		if err := defaults.Fill(o); err != nil {
+			return nil, err
+		}
 	}
 	var failed error
 	err = test.Wrap(func(t test.Failer) {

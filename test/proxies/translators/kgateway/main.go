@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve"
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve/defaults"
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/peers/serve/envoy"
 	"github.com/kgateway-dev/kgateway/v2/test/cmd/dopolicy-peer/translate"
 	"github.com/kgateway-dev/kgateway/v2/test/translator"
@@ -18,15 +19,26 @@ func main() {
 	translate.Quiet()
 	scheme := translator.NewScheme(nil)
 	serve.Answers(func(line []byte) (map[string]string, error) {
-		var in struct{ Objects []json.RawMessage }
+		var in struct{ Objects []map[string]any }
 		if err := json.Unmarshal(line, &in); err != nil {
 			return nil, err
 		}
-		results, err := translate.Objects(in.Objects, nil, scheme)
+		var objects []json.RawMessage
+		for _, o := range in.Objects {
+			if err := defaults.Fill(o); err != nil {
+				return nil, err
+			}
+			text, err := json.Marshal(o)
+			if err != nil {
+				return nil, err
+			}
+			objects = append(objects, text)
+		}
+		results, err := translate.Objects(objects, nil, scheme)
 		if err != nil {
 			return nil, err
 		}
-		return factsOf(results, in.Objects)
+		return factsOf(results, objects)
 	})
 }
 
