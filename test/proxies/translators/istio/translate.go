@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
@@ -42,7 +44,7 @@ func translate(t test.Failer, objects []manifest) (map[string]string, error) {
 		push.InitContext(server.Env(), nil, nil)
 		now := map[string]string{}
 		for _, g := range gateways {
-			config, err := configOf(server, push, g)
+			config, err := configOf(server, push, g, gateways)
 			if err != nil {
 				return nil, err
 			}
@@ -59,8 +61,8 @@ func translate(t test.Failer, objects []manifest) (map[string]string, error) {
 	return nil, fmt.Errorf("the control plane does not settle")
 }
 
-// configOf is what the proxy of a Gateway is told.
-func configOf(server *xds.FakeDiscoveryServer, push *model.PushContext, g gateway) (envoy.Config, error) {
+// configOf is what the proxy of one of the Gateways is told.
+func configOf(server *xds.FakeDiscoveryServer, push *model.PushContext, g gateway, gateways []gateway) (envoy.Config, error) {
 	proxy := server.SetupProxy(&model.Proxy{
 		Type: model.Router, ID: g.service() + "." + g.namespace, ConfigNamespace: g.namespace, IPAddresses: []string{g.address}, Labels: labels.Instance(g.labels()),
 		Metadata:         &model.NodeMetadata{Namespace: g.namespace, Labels: g.labels(), IstioVersion: "1.32.0", ClusterID: cluster.ID(constants.DefaultClusterName)},
@@ -77,7 +79,8 @@ func configOf(server *xds.FakeDiscoveryServer, push *model.PushContext, g gatewa
 		return envoy.Config{}, err
 	}
 	config := envoy.Config{
-		Listeners: written(listeners), Routes: written(server.RoutesFromListeners(proxy, listeners)), Endpoints: written(server.Endpoints(proxy)), Clusters: written(direct(clusters)),
+		Listeners: written(listeners), Routes: written(server.RoutesFromListeners(proxy, listeners)),
+		Clusters: written(direct(clusters, gateways)), Endpoints: written(server.Endpoints(proxy)),
 	}
 	for _, s := range secrets {
 		secret, err := s.Resource.UnmarshalNew()
@@ -89,12 +92,19 @@ func configOf(server *xds.FakeDiscoveryServer, push *model.PushContext, g gatewa
 	return config, nil
 }
 
-// direct has the proxy connect to backends without the mesh between them: no backend here has a sidecar.
-func direct(clusters []*clusterv3.Cluster) []*clusterv3.Cluster {
+// direct has the proxy connect to backends without the mesh between them, since no backend here has a sidecar, and leaves out what Gateways could
+// be reached by themselves.
+func direct(clusters []*clusterv3.Cluster, gateways []gateway) []*clusterv3.Cluster {
+	var out []*clusterv3.Cluster
 	for _, c := range clusters {
 		c.TransportSocketMatches = nil
+		if !slices.ContainsFunc(gateways, func(g gateway) bool {
+			return strings.HasSuffix(c.GetName(), "||"+g.service()+"."+g.namespace+".svc.cluster.local")
+		}) {
+			out = append(out, c)
+		}
 	}
-	return clusters
+	return out
 }
 
 // written writes messages in protojson form.
