@@ -25,5 +25,5 @@ func (v *vendor) takes(kind string) bool { return !slices.Contains(v.without, ki
 
 // vendors are all of them, in the order of the figures.
 func vendors() []*vendor {
-	return []*vendor{envoyGateway}
+	return []*vendor{envoyGateway, kgateway, istio}
 }

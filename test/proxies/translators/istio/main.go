@@ -1,5 +1,5 @@
 // Command istio translates inputs with Istio's control plane: what it tells the Envoy of every Gateway. It is built in a copy of Istio's module,
-// because it uses packages that Istio's tests use. It reads an input a line and writes an answer a line, as README.md of the folder above says.
+// because it uses packages that Istio's tests use. It reads an input a line and writes an answer a line, as README.md of test/proxies says.
 package main
 
 import (

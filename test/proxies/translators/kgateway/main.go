@@ -1,5 +1,5 @@
 // Command kgateway translates inputs with kgateway's translator: what it tells the Envoy of every Gateway. It reads an input a line and writes an
-// answer a line, as README.md of the folder above says.
+// answer a line, as README.md of test/proxies says.
 package main
 
 import (
