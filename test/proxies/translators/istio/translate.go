@@ -9,6 +9,7 @@ import (
 	"time"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -79,7 +80,7 @@ func configOf(server *xds.FakeDiscoveryServer, push *model.PushContext, g gatewa
 		return envoy.Config{}, err
 	}
 	config := envoy.Config{
-		Listeners: written(listeners), Routes: written(server.RoutesFromListeners(proxy, listeners)),
+		Listeners: written(listeners), Routes: written(sorted(server.RoutesFromListeners(proxy, listeners))),
 		Clusters: written(direct(clusters, gateways)), Endpoints: written(server.Endpoints(proxy)),
 	}
 	for _, s := range secrets {
@@ -90,6 +91,18 @@ func configOf(server *xds.FakeDiscoveryServer, push *model.PushContext, g gatewa
 		config.Secrets = append(config.Secrets, written([]proto.Message{secret})...)
 	}
 	return config, nil
+}
+
+// sorted puts the conditions of each match in order: Istio reads those about queries from a map, and all have to hold anyway.
+func sorted(all []*routev3.RouteConfiguration) []*routev3.RouteConfiguration {
+	for _, config := range all {
+		for _, h := range config.GetVirtualHosts() {
+			for _, r := range h.GetRoutes() {
+				slices.SortFunc(r.GetMatch().GetQueryParameters(), func(a, b *routev3.QueryParameterMatcher) int { return strings.Compare(a.GetName(), b.GetName()) })
+			}
+		}
+	}
+	return all
 }
 
 // direct has the proxy connect to backends without the mesh between them, since no backend here has a sidecar, and leaves out what Gateways could
