@@ -161,8 +161,6 @@ func (t *trace) chooseRedirectPort(scheme, host string, given int64, hasPort boo
 		return 0
 	case all:
 		return written
-	case asWritten && s.RedirectPort == routing.StandardPorts:
-		given = 0
 	case scheme != "": // the scheme's own port
 		given = standardPorts[scheme]
 	default:

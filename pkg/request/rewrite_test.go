@@ -82,3 +82,24 @@ func TestRedirectPort(t *testing.T) {
 		}
 	}
 }
+
+// TestRedirectKeepsHost: the port that a Location has at a data plane that writes the request's
+// host as it came: a redirect that says nothing of scheme and port has the listener's.
+func TestRedirectKeepsHost(t *testing.T) {
+	const more = "  - {name: alt, port: 8080, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}\n"
+	for _, e := range []struct{ filter, url, host, leads string }{
+		{"{}", "http://h/a", "h", "http://h/a"},
+		{"{}", "http://h:8080/a", "h", "http://h:8080/a"},
+		{"{}", "http://h:8080/a", "h:1234", "http://h:8080/a"},
+		{"{scheme: http}", "http://h:8080/a", "h", "http://h/a"},
+		{"{scheme: http}", "http://h:8080/a", "h:8080", "http://h:8080/a"},
+		{"{scheme: https}", "http://h/a", "h:80", "https://h/a"},
+	} {
+		w := newWorld(t, plainGateway+more+routeOf("HTTPRoute", "r",
+			"rules: [{filters: [{type: RequestRedirect, requestRedirect: "+e.filter+"}]}]"), nil).
+			routeLike(func(p *routing.Profile) { p.RedirectHost = routing.HostAsWritten })
+		if a := w.get(t, e.url, "Host: "+e.host); a.Location.URL != e.leads {
+			t.Errorf("%s %s for %s: leads to %s, want %s", e.filter, e.url, e.host, a.Location.URL, e.leads)
+		}
+	}
+}
