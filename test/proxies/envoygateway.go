@@ -23,7 +23,7 @@ var envoyGateway = &vendor{
 	controller:  "gateway.envoyproxy.io/gatewayclass-controller",
 	answers:     askEnvoys,
 	policies:    drawEnvoyGatewayPolicies,
-	credentials: envoyGatewayCredentials,
+	credentials: addCredentials,
 }
 
 // maxLimit is the highest limit that is drawn.
@@ -160,8 +160,8 @@ var tokens = sync.OnceValue(func() struct{ keys, token string } {
 	return struct{ keys, token string }{string(keys), signed + "." + raw(signature)}
 })
 
-// envoyGatewayCredentials adds everything that a policy may ask for.
-func envoyGatewayCredentials(r request, good bool) request {
+// addCredentials adds everything that a policy may ask for.
+func addCredentials(r request, good bool) request {
 	password, token := "bad", "bad"
 	if good {
 		password, token = "good", tokens().token
