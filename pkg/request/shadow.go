@@ -15,18 +15,23 @@ import (
 )
 
 // shadowFinder finds the rules that no request can reach: at every place where their route is
-// attached, for every hostname and every match, another rule with the same match comes first
-// (gatewayapi G52). A rule that only several others together shadow is not found.
+// attached, for every hostname and every match, another rule with the same match, or without
+// conditions and for a wider path, comes first (gatewayapi G52, R26). A rule that only several others
+// together shadow is not found.
 type shadowFinder struct {
 	matcher  *Matcher
-	settings *matchSettings // of the place that is looked at
+	place    topology.NodeID // that is looked at
+	settings *matchSettings  // of it
 	seed     maphash.Seed
 	routes   []topology.NodeID // that are attached somewhere
 	position []int32           // by node: where in routes it is, from 1; 0: it is not
 	sums     [][]matchSum      // by position in routes
+	// likewise, for data planes that do not look at some conditions, by which these are
+	otherSums map[string]map[int][]matchSum
 	// likewise: the hostnames under which the route is attached, over all places
 	hostCounts  []int
 	lateMatches map[topology.NodeID]int     // by rule: the matches that come too late, over all slots
+	lateHere    map[lateMatch]bool          // those of the place and the hostname that are looked at
 	shadows     map[topology.NodeID]*shadow // of rules of which a match comes too late
 }
 
@@ -35,6 +40,7 @@ type matchSum struct {
 	rule       topology.NodeID
 	matchIndex int
 	sum        uint64
+	form       form // of the path of an HTTPRoute's match
 	late       bool // an earlier match of the same route is equal
 }
 
@@ -43,12 +49,21 @@ type shadow struct {
 	own, by   candidate
 	criterion routing.Criterion
 	settings  *matchSettings
-	byAge     bool // the order is by age, as far as age decides
+	byAge     bool  // the order is by age, as far as age decides
+	wider     reach // of one that is not equal: how much of the match it takes
+}
+
+// lateMatch is a match of a rule that comes too late, under a hostname of its route.
+type lateMatch struct {
+	rule       topology.NodeID
+	matchIndex int
+	configured string
 }
 
 // compare orders what can be said of one rule. What comes first is said.
 func (f *shadow) compare(o *shadow) int {
-	return cmp.Or(cmp.Compare(f.own.matchIndex, o.own.matchIndex), cmp.Compare(f.by.rule, o.by.rule),
+	below := func(s *shadow) string { return chooseText(s.wider == reachBelow, "", "no") }
+	return cmp.Or(strings.Compare(below(f), below(o)), cmp.Compare(f.own.matchIndex, o.own.matchIndex), cmp.Compare(f.by.rule, o.by.rule),
 		cmp.Compare(f.by.matchIndex, o.by.matchIndex),
 		strings.Compare(f.own.host.Effective, o.own.host.Effective), strings.Compare(string(f.criterion), string(o.criterion)))
 }
@@ -108,11 +123,12 @@ func (s *shadowFinder) readSums() {
 		s.position[id] = int32(i) + 1
 	}
 	s.sums, s.hostCounts = make([][]matchSum, len(s.routes)), make([]int, len(s.routes))
-	model.Parallel(len(s.routes), model.SmallBatch, func(i int) { s.sums[i] = s.sumMatches(s.routes[i]) })
+	model.Parallel(len(s.routes), model.SmallBatch, func(i int) { s.sums[i] = s.sumMatches(s.routes[i], s.settings) })
 	s.lateMatches, s.shadows = map[topology.NodeID]int{}, map[topology.NodeID]*shadow{}
+	s.otherSums, s.lateHere = map[string]map[int][]matchSum{}, map[lateMatch]bool{}
 }
 
-func (s *shadowFinder) sumMatches(route topology.NodeID) []matchSum {
+func (s *shadowFinder) sumMatches(route topology.NodeID, settings *matchSettings) []matchSum {
 	g, kind := s.matcher.graph, s.matcher.graph.RouteKind(route)
 	var out []matchSum
 	var text []byte
@@ -124,18 +140,22 @@ func (s *shadowFinder) sumMatches(route topology.NodeID) []matchSum {
 		plain := compiler{textOnly: true}
 		matches, _ := plain.compileRule(ruleBody(g.Node(rule)), kind == "GRPCRoute")
 		for i := range matches {
-			text = matches[i].appendKey(append(text[:0], kind...))
-			out = append(out, matchSum{rule: rule, matchIndex: i, sum: maphash.Bytes(s.seed, text)})
+			text = settings.readMatch(&matches[i]).appendKey(append(text[:0], kind...))
+			p := matchSum{rule: rule, matchIndex: i, sum: maphash.Bytes(s.seed, text)}
+			if kind == "HTTPRoute" {
+				p.form = matches[i].path.form
+			}
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
 // buildCandidate returns the candidate that a sum stands for.
-func (s *shadowFinder) buildCandidate(route topology.NodeID, p matchSum, host gatewayapi.Hostname) candidate {
+func (s *shadowFinder) buildCandidate(route topology.NodeID, p matchSum, at attachedRoute) candidate {
 	g := s.matcher.graph
-	c := candidate{routeFacts: &routeFacts{rules: len(g.Children(topology.All, route))}, route: route, rule: p.rule, object: g.Node(route).Object, index: g.Node(p.rule).Index, host: host,
-		matchIndex: p.matchIndex}
+	c := candidate{place: s.place, routeFacts: at.facts, route: route, rule: p.rule, object: g.Node(route).Object,
+		index: g.Node(p.rule).Index, host: at.host, matchIndex: p.matchIndex}
 	if hasMatches(g.RouteKind(route)) {
 		plain := compiler{textOnly: true}
 		matches, _ := plain.compileRule(ruleBody(g.Node(p.rule)), g.RouteKind(route) == "GRPCRoute")
@@ -161,7 +181,7 @@ func (s *shadowFinder) markRepeated(route topology.NodeID, prints []matchSum) {
 		var group []candidate
 		at := map[[2]int]int{} // by rule and match
 		for _, i := range equal {
-			group = append(group, s.buildCandidate(route, prints[i], gatewayapi.Hostname{}))
+			group = append(group, s.buildCandidate(route, prints[i], attachedRoute{facts: &routeFacts{}}))
 			at[[2]int{int(prints[i].rule), prints[i].matchIndex}] = i
 		}
 		s.judgeGroup(group, func(c *candidate) { prints[at[[2]int{int(c.rule), c.matchIndex}]].late = true })
@@ -182,11 +202,13 @@ func hasEqual(prints []matchSum) bool {
 type attachedRoute struct {
 	route int
 	host  gatewayapi.Hostname
+	facts *routeFacts
 }
 
 // compareAt looks for routes with the same hostname and equal matches at one place. Consumer routes
 // of different namespaces never meet in the mesh.
 func (s *shadowFinder) compareAt(place topology.NodeID) {
+	s.place = place
 	g := s.matcher.graph
 	type meeting struct{ kind, namespace, host string }
 	members := map[meeting][]attachedRoute{}
@@ -201,15 +223,22 @@ func (s *shadowFinder) compareAt(place topology.NodeID) {
 		}
 		hosts, _ := s.matcher.hostnamesAt(place, route)
 		s.hostCounts[i] += len(hosts)
+		facts := s.matcher.readRouteFacts(place, route, hosts)
 		for _, h := range hosts {
 			where.host = h.Effective
-			members[where] = append(members[where], attachedRoute{i, h})
+			members[where] = append(members[where], attachedRoute{i, h, facts})
 		}
 	}
 	for _, met := range members {
-		if len(met) > 1 {
+		clear(s.lateHere)
+		if len(met) > 1 || s.settings.ignoresConditions() {
 			s.compareRoutes(met)
 		}
+		s.findCovered(met, func(f *shadow) {
+			if s.markLate(&f.own) {
+				s.addShadow(f)
+			}
+		})
 	}
 }
 
@@ -219,7 +248,7 @@ func (s *shadowFinder) compareRoutes(met []attachedRoute) {
 	once := map[uint64]bool{}
 	twice := map[uint64]bool{}
 	for _, m := range met {
-		for _, p := range s.sums[m.route] {
+		for _, p := range s.sumsAt(m.route) {
 			if !p.late {
 				twice[p.sum] = once[p.sum]
 				once[p.sum] = true
@@ -227,14 +256,14 @@ func (s *shadowFinder) compareRoutes(met []attachedRoute) {
 		}
 	}
 	for _, m := range met {
-		for _, p := range s.sums[m.route] {
+		for _, p := range s.sumsAt(m.route) {
 			if !p.late && twice[p.sum] {
-				equal[p.sum] = append(equal[p.sum], s.buildCandidate(s.routes[m.route], p, m.host))
+				equal[p.sum] = append(equal[p.sum], s.buildCandidate(s.routes[m.route], p, m))
 			}
 		}
 	}
 	for _, group := range equal {
-		s.judgeGroup(group, func(c *candidate) { s.lateMatches[c.rule]++ })
+		s.judgeGroup(group, func(c *candidate) { s.markLate(c) })
 	}
 }
 
@@ -246,7 +275,7 @@ func (s *shadowFinder) judgeGroup(group []candidate, late func(*candidate)) {
 	for _, c := range group {
 		key := ""
 		if c.match != nil {
-			key = string(c.match.appendKey(nil))
+			key = string(s.settings.readMatch(c.match).appendKey(nil))
 		}
 		byKey[key] = append(byKey[key], c)
 	}
@@ -267,12 +296,27 @@ func (s *shadowFinder) judgeGroup(group []candidate, late func(*candidate)) {
 			if c.rule == same[0].rule {
 				continue
 			}
-			f := &shadow{own: *c, by: same[0], criterion: how, byAge: aged,
-				settings: s.settings}
-			if known := s.shadows[c.rule]; known == nil || f.compare(known) < 0 {
-				s.shadows[c.rule] = f
-			}
+			s.addShadow(&shadow{own: *c, by: same[0], criterion: how, byAge: aged, settings: s.settings})
 		}
+	}
+}
+
+// markLate counts a match that comes too late at the place and for the hostname that are looked at;
+// false if it is counted already.
+func (s *shadowFinder) markLate(c *candidate) bool {
+	at := lateMatch{c.rule, c.matchIndex, c.host.Configured}
+	if s.lateHere[at] {
+		return false
+	}
+	s.lateHere[at] = true
+	s.lateMatches[c.rule]++
+	return true
+}
+
+// addShadow notes why a match comes too late, if that is what is to be said of its rule.
+func (s *shadowFinder) addShadow(f *shadow) {
+	if known := s.shadows[f.own.rule]; known == nil || f.compare(known) < 0 {
+		s.shadows[f.own.rule] = f
 	}
 }
 
@@ -311,13 +355,12 @@ func (m *match) appendKey(b []byte) []byte {
 func (s *shadowFinder) buildProblem(f *shadow) model.Problem {
 	own, by := s.matcher.graph.Node(f.own.rule), s.matcher.graph.Node(f.by.rule)
 	p := model.Problem{Severity: model.Warning, Code: model.RuleShadowed,
-		Message: fmt.Sprintf("no request reaches it: %s has the same matches and comes first: %s", by.Ref,
-			f.settings.explainOrder(&f.by, &f.own, f.criterion)),
-		Hint: "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules",
+		Message: f.explain(s.matcher.graph), Hint: "remove the rule, or make its matches narrower"}.At(own.Object, "spec", "rules",
 		strconv.Itoa(own.Index))
 	if f.criterion == routing.Name && f.settings.countsAge() && !f.byAge {
 		p.Message = fmt.Sprintf(
-			"the younger of it and %s gets no request: they have the same matches; without creation times, the first by name wins here", by.Ref)
+			"the younger of it and %s gets no request: they have the same matches%s; without creation times, the first by name wins here",
+			by.Ref, f.formatDifference())
 	}
 	ref := own.Ref
 	p.Ref = &ref
