@@ -231,10 +231,11 @@ func (s *shadow) explain(g *topology.Graph) string {
 	by, why := g.Node(s.by.rule).Ref, s.settings.explainOrder(&s.by, &s.own, s.criterion)
 	switch {
 	case s.wider == reachBelow:
-		return fmt.Sprintf("only requests to %s itself reach it: %s takes all below that, whatever else they are: %s",
+		return fmt.Sprintf("only requests to %s itself reach it: %s takes all below that, without conditions, and comes first: %s",
 			s.own.match.path.value, by, why)
 	case s.wider == reachAll:
-		return fmt.Sprintf("no request reaches it: %s takes them all, whatever else they are: %s", by, why)
+		return fmt.Sprintf("no request reaches it: %s is for all of its paths, without conditions, and comes first: %s", by,
+			why)
 	}
 	return fmt.Sprintf("no request reaches it: %s has the same matches%s and comes first: %s", by, s.formatDifference(),
 		why)
