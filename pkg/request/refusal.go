@@ -27,6 +27,9 @@ func (m *Matcher) findRefusals(gateway topology.NodeID, port int32) []refusal {
 	}
 	s := m.settingsAt(gateway)
 	open, _ := m.listenersOnPort(&Request{Protocol: HTTP, Port: port}, gateway, "")
+	open = slices.SortedFunc(slices.Values(open), func(a, b entryListener) int {
+		return m.graph.Node(a.id).Ref.Compare(m.graph.Node(b.id).Ref)
+	})
 	var hosts []map[string]servedHost
 	for _, p := range open {
 		hosts = append(hosts, m.listServedHosts(p.id, s))
