@@ -134,10 +134,25 @@ func (f *Finding) messageWithoutObject() string {
 // messageWithObject is the message with the object that it is about.
 func (f *Finding) messageWithObject() string {
 	object := f.Object()
-	if object == "" || strings.Contains(f.Message, object) {
+	if object == "" || hasName(f.Message, object) {
 		return f.Message
 	}
 	return object + ": " + f.Message
+}
+
+// hasName reports whether a text has a name in it, not one that only begins like it.
+func hasName(text, name string) bool {
+	for {
+		_, rest, found := strings.Cut(text, name)
+		if !found {
+			return false
+		}
+		next := strings.ToLower(rest[:min(len(rest), 1)])
+		if next == "" || next != "-" && (next < "0" || next > "9") && (next < "a" || next > "z") {
+			return true
+		}
+		text = rest
+	}
 }
 
 // newDetailRow is a line below a finding, behind its severity.
