@@ -34,7 +34,7 @@ type routeFacts struct {
 	rules            int
 	longest          int  // characters of its longest effective hostname
 	longestExact     int  // likewise, of those without wildcard
-	namesTheListener bool // its reference to the parent names the listener
+	namesTheListener bool // all its references to the place name the listener
 }
 
 // pathMatch returns what the match asks of the path: for a GRPCRoute what its service and method
@@ -63,9 +63,13 @@ func (s *matchSettings) matchCandidate(c *candidate, r *Request) (holds, pathHol
 	if s.asksForPath(m) {
 		path := c.pathMatch(s)
 		pathHolds = s.matchPath(&path, r.Path)
-		c.isPathItself = s.Prefix == routing.OwnExact && path.form == prefix && path.value == r.Path
+		c.isPathItself = s.Prefix == routing.OwnExact && path.form == prefix && path.value == r.Path &&
+			!strings.HasSuffix(path.value, "/")
 		c.matchedLength = len(r.Path)
-		if path.form == prefix {
+		switch {
+		case path.asRoot:
+			c.matchedLength = 0
+		case path.form == prefix:
 			c.matchedLength = len(trimSlash(path.value))
 		}
 	} else {
@@ -135,6 +139,9 @@ func (s *matchSettings) matchPath(p *pathMatch, path string) verdict {
 		rest, found := strings.CutPrefix(path, trimSlash(p.value))
 		return toVerdict(found && (rest == "" || rest[0] == '/'))
 	case expression:
+		if p.asRoot { // the end of the path, which no expression of the route says
+			return p.regex.matchText(path, routing.TiedBoth)
+		}
 		return p.regex.matchText(path, s.Regex.Tied)
 	}
 	return yes
@@ -268,5 +275,11 @@ func (s *matchSettings) mergeGroups(sorted []candidate) []candidate {
 // isBehindItsGroup reports whether another candidate of its group comes before one of several.
 func (s *matchSettings) isBehindItsGroup(sorted []candidate, at int) bool {
 	return s.HostGroups == routing.GroupsUnsorted &&
-		slices.ContainsFunc(sorted[:at], func(o candidate) bool { return isOneGroup(&o, &sorted[at]) })
+		slices.ContainsFunc(sorted[:at], func(o candidate) bool {
+			order, _ := s.compare(&o, &sorted[at])
+			if order == 0 {
+				order, _ = s.breakTie(&o, &sorted[at], s.countsAge())
+			}
+			return order < 0 && isOneGroup(&o, &sorted[at])
+		})
 }

@@ -3,6 +3,7 @@ package request
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -72,15 +73,16 @@ type trace struct {
 	answeringTables []routeTable // that may answer, the first with a rule for the request does
 	onPath          []candidate  // of which the path holds, whatever else their matches ask for
 
-	shadowing      bool   // the candidates are those of one virtual host, which decides alone
-	virtualHost    string // its hostname; "": of every host
-	openHost       string // why another virtual host may decide; "": none may
-	committedTo    string // the path that was chosen, of which no match holds; "": that is not why nothing matches
-	guarded        string // why a redirect is no candidate; "": none was left out
-	orderUncertain bool   // only names put the best candidate first
-	normalized     bool   // the path is what the implementation compares
-	answeredByPath bool   // it was answered because of its path alone
-	delegation     string // why routes that the rule delegates to may decide; "" if none do
+	ownAddresses   []topology.NodeID // the routes for the host, where each has an address of its own
+	shadowing      bool              // the candidates are those of one virtual host, which decides alone
+	virtualHost    string            // its hostname; "": of every host
+	openHost       string            // why another virtual host may decide; "": none may
+	committedTo    string            // the path that was chosen, of which no match holds; "": that is not why nothing matches
+	guarded        string            // why a redirect is no candidate; "": none was left out
+	orderUncertain bool              // only names put the best candidate first
+	normalized     bool              // the path is what the implementation compares
+	answeredByPath bool              // it was answered because of its path alone
+	delegation     string            // why routes that the rule delegates to may decide; "" if none do
 }
 
 func (m *Matcher) traceRequest(r *Request, w Destination, s *matchSettings) (*trace, error) {
@@ -178,7 +180,8 @@ func (t *trace) findAtGateway(w Destination) {
 		open = m.listOpenInClass(r, a.Gateway, w.Listener)
 	}
 	byHost := r.Secure && t.settings.SNI == routing.SNIHost && (r.Protocol == HTTP || r.Protocol == GRPC)
-	if byHost { // whatever the server name, the certificate of another listener is shown if need be
+	unknownName := r.Secure && t.settings.SNI == routing.SNIUnknown && r.Host != r.SNI && len(places) == 0
+	if byHost || unknownName { // the certificate of another listener is shown if need be
 		t.fittingListeners = filterByHost(open, r.Host)
 	}
 	if isAddress(r.Address) && r.SNI != r.Address && r.wantedName() == r.SNI && r.SNI == r.Host {
@@ -186,7 +189,8 @@ func (t *trace) findAtGateway(w Destination) {
 	}
 	defer t.checkUndecidedListeners(m.undecidedListeners(r, a.Gateway, w.Listener))
 	table := m.findTable(r, a.Gateway, w.Listener, t.fittingListeners, t.settings)
-	if len(open) > 0 && len(t.fittingListeners) == 0 && len(table) > 0 {
+	if len(open) > 0 && len(t.fittingListeners) == 0 && len(table) > 0 &&
+		(!r.Secure || byHost || unknownName || r.Host == r.SNI) {
 		t.fittingListeners = table // of another port or Gateway, whose routes are for every one
 	}
 	if len(t.fittingListeners) == 0 {
@@ -201,7 +205,10 @@ func (t *trace) findAtGateway(w Destination) {
 	if w.Listener != "" {
 		everywhere, _ = m.listenersOnPort(r, a.Gateway, "")
 	}
-	if t.answerMisdirected(everywhere) || t.normalizePath(t.fittingListeners[0]) {
+	if t.settings.Listeners.Share == routing.ShareClass {
+		everywhere = slices.Concat(everywhere, table) // those of other Gateways as well
+	}
+	if t.answerMisdirected(everywhere, table) || t.normalizePath(t.fittingListeners[0]) {
 		return
 	}
 	if len(table) == 0 {
@@ -230,11 +237,15 @@ func (t *trace) findAtGateway(w Destination) {
 		return
 	}
 	t.chooseBest()
+	if unknownName {
+		a.makeRuleUncertain("no listener is for the server name " + r.SNI + "; whether the host alone decides is not " +
+			"known of " + t.settings.Name)
+	}
 }
 
 // answerMisdirected answers a request over TLS whose host belongs to another listener than its
 // server name; false if it may go on.
-func (t *trace) answerMisdirected(open []entryListener) bool {
+func (t *trace) answerMisdirected(open []entryListener, table routeTable) bool {
 	a := t.answer
 	if t.settings.SNI == routing.SNIHost {
 		return false
@@ -250,7 +261,7 @@ func (t *trace) answerMisdirected(open []entryListener) bool {
 		t.addReason("the server name " + t.request.SNI + " leads to " +
 			t.matcher.listenerName(t.fittingListeners[0]) + ", whose routes alone decide (" + t.settings.Name + ")")
 		return false
-	case t.settings.SNI == routing.SNIUnknown:
+	case t.settings.SNI == routing.SNIUnknown && (outcome == Misdirected || len(filterByHost(table, t.request.Host)) > 0):
 		a.makeRuleUncertain(why + "; what becomes of such requests is not known of " + t.settings.Name)
 	}
 	a.Outcome, a.Status = outcome, 404
@@ -422,5 +433,6 @@ func (t *trace) chooseBest() {
 	t.checkExpressions(best)
 	t.checkListenerFilters()
 	t.checkOrder()
+	t.checkAddresses()
 	t.checkUndecided()
 }

@@ -231,9 +231,9 @@ func (m *Matcher) readRouteFacts(place, route topology.NodeID, hosts []gatewayap
 			out.longestExact = max(out.longestExact, len(h.Effective))
 		}
 	}
-	for _, a := range m.graph.Attachments(route) {
-		out.namesTheListener = out.namesTheListener || a.Listener == place && a.Parent.Section != ""
-	}
+	out.namesTheListener = !slices.ContainsFunc(m.graph.Attachments(route), func(a topology.Attachment) bool {
+		return a.Listener == place && a.Parent.Section == ""
+	})
 	return out
 }
 

@@ -299,7 +299,7 @@ func (m *match) callPath(of routing.GRPCPath) pathMatch {
 	case m.service.form == exact && m.call.form == anything && of.Prefix != "":
 		out = pathMatch{form: prefix, value: strings.ReplaceAll(of.Prefix, "SERVICE", m.service.value)}
 	}
-	if of.CallAsHeader && m.service.form == anything {
+	if of.CallAsHeader && m.service.form == anything && m.call.form == exact && !of.Expressions {
 		out = pathMatch{form: expression, value: "(?s:.*)/" + text(&m.call, of.AnyCall), asRoot: true}
 	}
 	if out.form == expression {

@@ -26,6 +26,8 @@ type matchSettings struct {
 	described       bool // the data plane is; else the Gateway API's text holds
 	sharedListeners bool // less specific listeners answer as well: no isolation
 	foreignDialect  bool // expressions are of another dialect than RE2
+
+	callCriteria []routing.Criterion // those of GRPCRoutes alone; nil: not made yet
 }
 
 // newMatchSettings returns the settings for a data plane; nil: one that is not described. What the

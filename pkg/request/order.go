@@ -32,10 +32,30 @@ func (s *matchSettings) matchCriteria(c *candidate) []routing.Criterion {
 	case c.match == nil:
 		return []routing.Criterion{routing.ExactHost, routing.HostLength}
 	case c.match.grpc && s.Kinds == routing.KindsSeparate:
-		return []routing.Criterion{routing.ExactHost, routing.HostLength, routing.Service, routing.Call,
-			routing.Headers}
+		if s.callCriteria == nil {
+			s.callCriteria = toCallCriteria(s.MatchCriteria())
+		}
+		return s.callCriteria
 	}
 	return s.MatchCriteria()
+}
+
+// toCallCriteria returns an order for GRPCRoutes alone: the length of the service and of the method
+// in the place of that of the path, and nothing of methods of HTTP and of queries. It is never nil.
+func toCallCriteria(of []routing.Criterion) []routing.Criterion {
+	out := []routing.Criterion{}
+	for _, by := range of {
+		switch by {
+		case routing.PathType, routing.Method, routing.Query, routing.ExactQuery, routing.Kind:
+		case routing.PathLength, routing.MatchedLength, routing.Score:
+			out = append(out, routing.Service, routing.Call)
+		case routing.HeadersAndMethod:
+			out = append(out, routing.Headers)
+		default:
+			out = append(out, by)
+		}
+	}
+	return out
 }
 
 // compare tells which of two candidates comes first by what their specs say: less than 0 if a does.
@@ -58,10 +78,21 @@ func (s *matchSettings) compareBy(by routing.Criterion, a, b *candidate) int {
 }
 
 func (s *matchSettings) pathText(c *candidate) string {
-	if c.match == nil || !s.asksForPath(c.match) {
+	switch {
+	case c.match == nil:
 		return ""
+	case !s.asksForPath(c.match):
+		return c.match.service.value + "/" + c.match.call.value
 	}
-	return c.pathMatch(s).value
+	return c.rankedPath(s).value
+}
+
+// rankedPath returns what the match asks of the path as it is ranked.
+func (c *candidate) rankedPath(s *matchSettings) pathMatch {
+	if path := c.pathMatch(s); !path.asRoot {
+		return path
+	}
+	return pathMatch{form: prefix, value: "/"}
 }
 
 // measure returns what a criterion makes of a candidate; more is better.
@@ -87,8 +118,10 @@ func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
 		switch {
 		case host == "":
 			return 0
-		case wildcard || c.pathMatch(s).form == expression:
-			return 1 + len(host) + len(c.pathMatch(s).value)
+		case wildcard && !s.asksForPath(c.match):
+			return 1 + len(host)
+		case wildcard || s.asksForPath(c.match) && c.rankedPath(s).form == expression:
+			return 1 + len(host) + len(c.rankedPath(s).value)
 		}
 		return 1 << 16
 	case routing.LongestHost:
@@ -100,7 +133,7 @@ func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
 	case routing.MatchedLength:
 		return c.matchedLength
 	case routing.Method:
-		if c.match.method != "" && !s.Ignores(routing.IgnoredMethod) {
+		if s.asksForMethod(c) {
 			return 1
 		}
 		return 0
@@ -109,12 +142,12 @@ func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
 	case routing.Call:
 		return len(c.match.call.value)
 	case routing.Headers:
-		return len(c.match.headers)
+		return s.countHeaders(c, false)
 	case routing.HeadersAndMethod:
-		return s.countHeaders(c)
+		return s.countHeaders(c, true)
 	case routing.ExactHeaders:
 		n := countExact(c.match.headers)
-		if c.match.method != "" {
+		if s.asksForMethod(c) {
 			n++
 		}
 		return n
@@ -124,7 +157,10 @@ func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
 		}
 		return len(c.match.query)
 	case routing.ExactQuery:
-		return countExact(c.match.query)
+		if s.Ignores(routing.IgnoredQuery) {
+			return 0
+		}
+		return countExact(s.queryOf(c.match))
 	case routing.Kind:
 		if c.match.grpc {
 			return 0
@@ -136,12 +172,19 @@ func (s *matchSettings) measure(by routing.Criterion, c *candidate) int {
 	return 0
 }
 
-// countHeaders returns how many header matches count where a method is one of them.
-func (s *matchSettings) countHeaders(c *candidate) int {
-	if c.match.method != "" || c.pathMatch(s).asRoot {
-		return len(c.match.headers) + 1
+// asksForMethod reports whether a candidate is for one method of HTTP alone.
+func (s *matchSettings) asksForMethod(c *candidate) bool {
+	return c.match.method != "" && !s.Ignores(routing.IgnoredMethod)
+}
+
+// countHeaders returns how many header matches count: with a method of gRPC that is one of them, and
+// with one of HTTP where that is.
+func (s *matchSettings) countHeaders(c *candidate, withMethod bool) int {
+	n := len(c.match.headers)
+	if withMethod && s.asksForMethod(c) || s.asksForPath(c.match) && c.pathMatch(s).asRoot {
+		n++
 	}
-	return len(c.match.headers)
+	return n
 }
 
 func countExact(of []valueMatch) int {
@@ -154,6 +197,15 @@ func countExact(of []valueMatch) int {
 	return n
 }
 
+// isLast reports whether a candidate is of a GRPCRoute and asks for no service and no method, which
+// the data plane has behind all paths.
+func (s *matchSettings) isLast(c *candidate) bool {
+	if c.match.bare {
+		return c.match.grpc && s.GRPCBare == routing.GRPCLast
+	}
+	return c.match.grpc && c.match.anyCall && s.GRPCAny == routing.GRPCLast
+}
+
 // rankPathType returns the place of a path match by its type. An expression has no portable place;
 // without one it is below exact paths and above prefixes, which every answer that depends on it
 // says.
@@ -162,11 +214,13 @@ func (s *matchSettings) rankPathType(c *candidate) int {
 	path := c.pathMatch(s)
 	form := path.form
 	switch {
-	case path.asRoot:
+	case path.asRoot && s.GRPCAny != routing.GRPCLast:
 		return prefixes
-	case c.match.bare && c.match.grpc && s.GRPCBare == routing.GRPCLast:
+	case path.asRoot:
+		return anyLast
+	case s.isLast(c) && c.match.bare:
 		return bareLast
-	case c.match.anyCall && !c.match.bare && s.GRPCAny == routing.GRPCLast:
+	case s.isLast(c):
 		return anyLast
 	case form == exact:
 		return exactPaths
@@ -190,8 +244,8 @@ func (s *matchSettings) countPathLength(c *candidate) int {
 	switch {
 	case path.asRoot:
 		return len("/")
-	case path.form == exact && s.Prefix != routing.Typeless:
-		return 0
+	case path.form == exact && s.Prefix != routing.Typeless && s.Prefix != routing.PatternExact:
+		return 0 // of two that hold, both have one text
 	case path.form == exact:
 		return len(path.value)
 	case path.form == expression && s.Regex.Rank == routing.RankAsRoot:
@@ -207,9 +261,9 @@ func (s *matchSettings) countPathLength(c *candidate) int {
 	return len(s.trimPrefix(path.value))
 }
 
-// trimPrefix returns what counts of a path prefix.
+// trimPrefix returns what counts of a path prefix. The slash of / is all that it has.
 func (s *matchSettings) trimPrefix(value string) string {
-	if s.PrefixLength == routing.Trimmed {
+	if s.PrefixLength == routing.Trimmed && value != "/" {
 		return trimSlash(value)
 	}
 	return value
@@ -224,7 +278,10 @@ func (s *matchSettings) score(c *candidate) int {
 	if m.grpc {
 		return facts.longest + len(formatRouterRule(m, s.GRPCPath))
 	}
-	n := facts.longest + facts.rules - c.index + 100*len(m.headers) + 10*len(m.query)
+	n := facts.longest + facts.rules - c.index + 100*len(m.headers)
+	if !s.Ignores(routing.IgnoredQuery) {
+		n += 10 * len(m.query)
+	}
 	switch path := m.path; {
 	case path.form == exact:
 		n += 100_000
@@ -233,7 +290,7 @@ func (s *matchSettings) score(c *candidate) int {
 	default:
 		n += 10_000 + 100*len(path.value)
 	}
-	if m.method != "" {
+	if s.asksForMethod(c) {
 		n += 1000
 	}
 	return n
@@ -411,9 +468,9 @@ func (s *matchSettings) explainOrder(a, b *candidate, by routing.Criterion) stri
 	case routing.Call:
 		return formatNamed("method", a.match.call.value, b.match.call.value)
 	case routing.Headers:
-		return formatCounts(len(a.match.headers), len(b.match.headers), "header match", "header matches")
+		return formatCounts(s.countHeaders(a, false), s.countHeaders(b, false), "header match", "header matches")
 	case routing.HeadersAndMethod:
-		text := formatCounts(s.countHeaders(a), s.countHeaders(b), "header match", "header matches")
+		text := formatCounts(s.countHeaders(a, true), s.countHeaders(b, true), "header match", "header matches")
 		if a.match.method != "" || b.match.method != "" {
 			text += " (a method is one of them)"
 		}

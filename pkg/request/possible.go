@@ -103,7 +103,7 @@ func isCertain(t *trace, c *candidate) bool {
 // isUncertain reports whether a match has an expression of which it is not known how it is read, or
 // where it ranks.
 func (s *matchSettings) isUncertain(m *match) bool {
-	return m != nil && m.hasExpression() && (s.hasUnknownRank() || s.foreignDialect)
+	return m != nil && (s.hasUnknownRank() || s.foreignDialect) && s.hasExpression(m)
 }
 
 // isDelegating reports whether a rule delegates to other routes, whose rules are no candidates.

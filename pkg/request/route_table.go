@@ -153,6 +153,9 @@ func (t *trace) collectFrom(table routeTable, kinds []string, host string) {
 					continue
 				}
 				b.eachCandidate(t.request, t.settings, t.filterCandidates)
+				if t.settings.Hosts == routing.ByRoute {
+					t.collectAddresses(b)
+				}
 				if t.settings.Hosts == routing.Shadow && hasMatches(kind) {
 					closed = closed || t.servesHostname(b, name)
 				}
@@ -161,6 +164,17 @@ func (t *trace) collectFrom(table routeTable, kinds []string, host string) {
 	})
 	if closed {
 		t.shadowing = true
+	}
+}
+
+// collectAddresses collects the routes for a hostname that have an address of their own.
+func (t *trace) collectAddresses(b *bucket) {
+	for _, cs := range b.listAll() {
+		for i := range cs {
+			if c := &cs[i]; !t.matcher.isHostnameTaken(c, t.settings) && !slices.Contains(t.ownAddresses, c.route) {
+				t.ownAddresses = append(t.ownAddresses, c.route)
+			}
+		}
 	}
 }
 
@@ -190,10 +204,10 @@ func (t *trace) servesHostname(b *bucket, name string) bool {
 // commitToPath drops all candidates if none of the best path holds: that path is chosen whether the
 // other conditions of its matches hold or not.
 func (t *trace) commitToPath() {
-	by := []routing.Criterion{routing.PathType, routing.PathLength, routing.PathText}
+	isOfPath := []routing.Criterion{routing.PathType, routing.PathLength, routing.PathText, routing.Service, routing.Call}
 	compare := func(a, b *candidate) int {
-		for _, c := range by {
-			if order := t.settings.compareBy(c, a, b); order != 0 {
+		for _, c := range t.settings.matchCriteria(a) {
+			if order := t.settings.compareBy(c, a, b); order != 0 && slices.Contains(isOfPath, c) {
 				return order
 			}
 		}

@@ -344,7 +344,11 @@ func (m *match) appendKey(b []byte) []byte {
 	if m.path.form == prefix {
 		path = trimSlash(path)
 	}
-	b = append(b, byte(m.path.form))
+	form := m.path.form
+	if m.grpc { // it has no path of its own
+		form, path = anything, ""
+	}
+	b = append(b, byte(form))
 	add(path, m.method)
 	values(m.service, m.call)
 	values(m.headers...)

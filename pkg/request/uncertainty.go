@@ -1,9 +1,11 @@
 package request
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
@@ -16,6 +18,9 @@ func (t *trace) checkUnsureCandidates(best *candidate) {
 	for i := range t.unsure {
 		c := &t.unsure[i]
 		if best != nil {
+			if c.rule == best.rule {
+				continue
+			}
 			if t.settings.findBest([]candidate{*best, *c}).rule == best.rule {
 				return // the remaining ones rank lower
 			}
@@ -37,7 +42,14 @@ func (t *trace) checkExpressions(best *candidate) {
 		return
 	}
 	unknown := t.settings.hasUnknownRank()
-	isPath := func(c *candidate, f form) bool { return c.match.path.form == f && !c.match.grpc }
+	ranksPaths := slices.Contains(t.settings.matchCriteria(best), routing.PathType)
+	isPath := func(c *candidate, f form) bool {
+		if !t.settings.asksForPath(c.match) || t.settings.isLast(c) {
+			return false
+		}
+		path := c.pathMatch(t.settings)
+		return path.form == f && !path.asRoot || path.asRoot && f == prefix
+	}
 	above := func(c *candidate) []int { // what goes before the path
 		var out []int
 		for _, by := range t.settings.matchCriteria(c) {
@@ -51,22 +63,43 @@ func (t *trace) checkExpressions(best *candidate) {
 	for i := range t.sure {
 		c := &t.sure[i]
 		across := isPath(best, prefix) && isPath(c, expression) || isPath(best, expression) && isPath(c, prefix)
-		if across && unknown && c.rule != best.rule && slices.Equal(above(best), above(c)) {
+		if across && unknown && ranksPaths && slices.Equal(above(best), above(c)) {
+			if c.rule == best.rule {
+				break // the best of its form, so that the rule is the same either way
+			}
 			t.answer.addCandidateDoubt(
 				fmt.Sprintf("%s and %s both match; which comes first depends on the implementation",
-					best.match.path.formatText(), c.match.path.formatText()))
+					best.pathMatch(t.settings).formatText(), c.pathMatch(t.settings).formatText()))
 			t.answer.addProblem(model.Info, model.NotEvaluated, best.object,
 				"the rank of regular expressions among path matches depends on the implementation",
 				"set it with --vendor-setting "+gatewayapi.RegexRank+"=…")
 			return
 		}
 	}
-	if best.match.hasExpression() && (unknown || t.settings.foreignDialect) {
+	if (unknown || t.settings.foreignDialect) && t.settings.hasExpression(best.match) {
 		t.answer.addCandidateDoubt("the rule matches by a regular expression (" + best.match.formatText() +
 			"), whose dialect implementations choose; RE2 is assumed")
 		t.answer.addProblem(model.Info, model.NotEvaluated, best.object,
 			"regular expressions are evaluated as RE2, which must match the whole text", "")
 	}
+}
+
+// checkAddresses makes the rule uncertain if several routes are for the host and each has an address
+// of its own, so that those without a rule for the request may answer it as well.
+func (t *trace) checkAddresses() {
+	if len(t.ownAddresses) > 1 {
+		t.answer.makeRuleUncertain(fmt.Sprintf("%s gives each route an address of its own, and %d routes are for %s",
+			t.settings.Name, len(t.ownAddresses), t.request.Host))
+	}
+}
+
+// hasExpression reports whether a regular expression is part of what the data plane reads of a match.
+func (s *matchSettings) hasExpression(m *match) bool {
+	read := *m
+	if read.query = s.queryOf(m); s.Ignores(routing.IgnoredQuery) {
+		read.query = nil
+	}
+	return read.hasExpression()
 }
 
 // checkUndecided makes the rule uncertain if nothing that is known of the data plane puts the best
@@ -100,24 +133,40 @@ func (t *trace) explainUndecided(best, c *candidate) string {
 		tie, _ = s.breakTie(best, c, s.countsAge())
 	}
 	switch {
-	case s.Hosts == routing.ByRoute && c.route != best.route:
-		return s.Name + " gives each route an address of its own"
 	case s.HostGroups == routing.GroupsUnsorted && !isOneGroup(best, c):
 		if s.isCatchAll(best) != s.isCatchAll(c) {
 			return ""
 		}
 		return fmt.Sprintf("their routes have different listeners or hostnames (%s, %s), which %s does not order",
 			cmp.Or(best.host.Configured, "none"), cmp.Or(c.host.Configured, "none"), s.Name)
-	case s.WeightAnnotation != "" && best.object.Text("metadata", "annotations", s.WeightAnnotation) !=
-		c.object.Text("metadata", "annotations", s.WeightAnnotation):
+	case s.mayWeighMore(c, best):
 		return "annotation " + s.WeightAnnotation + " counts only where a setting of " + s.Name + " says so"
-	case order == 0 && c.route != best.route && s.SameMatch == routing.SameUnknown,
+	case order == 0 && c.route != best.route && s.SameMatch == routing.SameUnknown && isOneMatch(best, c),
 		tie == 0 && s.SameMatch != routing.SameJoinBackends:
 		return "which comes first is not known of " + s.Name
 	case tie == 0:
 		return s.Name + " joins the backends of rules with one match, or orders them in a way that is not known"
 	}
 	return ""
+}
+
+// mayWeighMore reports whether the number in an annotation puts a candidate before another one, if
+// it counts.
+func (s *matchSettings) mayWeighMore(c, than *candidate) bool {
+	if s.WeightAnnotation == "" {
+		return false
+	}
+	weight := func(c *candidate) int {
+		n, _ := strconv.Atoi(c.object.Text("metadata", "annotations", s.WeightAnnotation))
+		return n
+	}
+	return weight(c) > weight(than)
+}
+
+// isOneMatch reports whether two candidates ask for the same of requests to the same hosts.
+func isOneMatch(a, b *candidate) bool {
+	return a.host.Effective == b.host.Effective && a.match.grpc == b.match.grpc &&
+		bytes.Equal(a.match.appendKey(nil), b.match.appendKey(nil))
 }
 
 // checkOrder reports an order that only names decided, because creation times are missing
