@@ -44,7 +44,7 @@ func makesSense(p *routing.Profile) bool {
 		p.Regex.Rank != routing.RankAfterPrefix),
 		(p.Listeners.Share == routing.ShareGateway || p.Listeners.Share == routing.ShareClass) &&
 			p.SNI != routing.SNIHost && p.SNI != routing.SNIUnknown,
-		p.Commit && (p.Regex.Rank == routing.RankUnknown || p.Hosts != routing.Shadow || !has(routing.PathText) ||
+		p.Commit && (p.Regex.Rank == routing.RankUnknown || p.Regex.Tied == routing.TiedUnknown || p.Hosts != routing.Shadow || !has(routing.PathText) ||
 			has(routing.LongestHost) || p.Order[0] != routing.PathType),
 		p.Kinds == routing.KindsTogether && p.Regex.Rank == routing.RankUnknown,
 		p.SameMatch == routing.SameUnknown && !sortsHosts(p),

@@ -94,7 +94,7 @@ func (d dice) profile() routing.Profile {
 	// The best path is chosen first only where the order begins with paths that it can tell apart.
 	p.Commit = p.Hosts == routing.Shadow && slices.Contains(p.Order, routing.PathText) &&
 		!slices.Contains(p.Order, routing.LongestHost) && p.Order[0] == routing.PathType &&
-		p.Regex.Rank != routing.RankUnknown
+		p.Regex.Rank != routing.RankUnknown && p.Regex.Tied != routing.TiedUnknown
 	if p.Hosts == routing.ByScore || p.Commit {
 		p.GRPCPath.CallAsHeader, p.GRPCPath.Expressions = false, p.Hosts == routing.ByScore
 	}
