@@ -19,6 +19,8 @@ type Peer struct {
 	Inside string
 	// Packages are folders of sources that are built in as packages beneath the program's folder, each by the last part of its name.
 	Packages []string
+	// Complete, if any, adds to the copy of the module, and to the program's folder in it, what neither has.
+	Complete func(module, program string) error
 }
 
 // serveModule is what the programs of all peers have in common, and serveFolder where it is.
@@ -82,6 +84,11 @@ func (p Peer) insideOf(module, folder string) (string, error) {
 	}
 	for _, from := range p.Packages {
 		if err := copySources(from, filepath.Join(at, filepath.Base(from))); err != nil {
+			return "", err
+		}
+	}
+	if p.Complete != nil {
+		if err := p.Complete(folder, at); err != nil {
 			return "", err
 		}
 	}
