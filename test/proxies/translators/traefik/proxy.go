@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -25,26 +26,35 @@ import (
 	"github.com/traefik/traefik/v3/pkg/provider/kubernetes/gateway"
 )
 
-// request is a request as a client sends it.
+// request is what is asked, as world.go of the comparison describes it.
 type request struct {
-	Port int    `json:"port"`
-	TLS  bool   `json:"tls"`
-	Text string `json:"text"` // of HTTP/1.1, up to the empty line
+	Port    int         `json:"port"`
+	TLS     bool        `json:"tls"`
+	Host    string      `json:"host"`
+	GRPC    bool        `json:"grpc"`
+	Method  string      `json:"method"`
+	Path    string      `json:"path"`
+	Headers [][2]string `json:"headers"`
 }
 
-// outcome is what becomes of a request.
-type outcome struct {
-	Router   string   `json:"router,omitempty"`
-	Rule     string   `json:"rule,omitempty"` // in the words of the router
-	Priority int      `json:"priority,omitempty"`
-	Route    string   `json:"route,omitempty"` // kind/namespace/name/index, of the rule of a route
-	Ties     []string `json:"ties,omitempty"`  // other rules that match and have the same number: which of them answers is chance
-	Status   int      `json:"status"`
-	Location string   `json:"location,omitempty"`
-	Backends []string `json:"backends,omitempty"` // namespace/name of a Service, or a status; of which one is drawn
-	Method   string   `json:"method,omitempty"`   // as the backend sees it, as the next ones
-	Host     string   `json:"host,omitempty"`
-	Path     string   `json:"path,omitempty"`
+// reply is what becomes of a request, as world.go of the comparison describes it, and more.
+type reply struct {
+	Status   int    `json:"status"`
+	Location string `json:"location,omitempty"`
+	Backend  string `json:"backend,omitempty"` // the first of Backends
+	Method   string `json:"method,omitempty"`
+	Host     string `json:"host,omitempty"`
+	Path     string `json:"path,omitempty"`
+	Note     string `json:"note,omitempty"`
+	// Rule is kind/namespace/name/index of the rule whose router answers.
+	Rule string `json:"rule,omitempty"`
+	// Ties are other rules whose routers match and have the same number: which of them answers is chance.
+	Ties []string `json:"ties,omitempty"`
+	// Backends are namespace/name of the Services of which one is drawn, or statuses that stand for them.
+	Backends []string `json:"backends,omitempty"`
+
+	router   string
+	priority int
 }
 
 // proxy answers requests.
@@ -161,9 +171,8 @@ func atEntryPoint(next http.Handler) http.Handler {
 
 // handler is the chain of the middlewares of a router, with its service behind them.
 func (p *proxy) handler(ctx context.Context, name string, r *dynamic.Router) (http.Handler, error) {
-	label := name[:strings.LastIndex(name, "-")]
 	var h http.Handler = http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
-		o := outcomeOf(req)
+		o := replyOf(req)
 		o.Backends = p.backends(r.Service)
 		o.Method, o.Host = req.Method, req.Host
 		if sent, err := url.ParseRequestURI(req.RequestURI); err == nil { // which is what is sent on
@@ -192,8 +201,8 @@ func (p *proxy) handler(ctx context.Context, name string, r *dynamic.Router) (ht
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		o := outcomeOf(req)
-		o.Router, o.Rule, o.Priority, o.Route = name, r.Rule, r.Priority, p.rules[label]
+		o := replyOf(req)
+		o.router, o.priority, o.Rule, o.Note = name, r.Priority, p.rules[label(name)], fmt.Sprintf("%s has %d", r.Rule, r.Priority)
 		h.ServeHTTP(w, req)
 	}), nil
 }
@@ -238,50 +247,54 @@ func (p *proxy) backends(name string) []string {
 	return slices.Compact(out)
 }
 
-// outcomeKey is where the outcome of a request is while it is being answered.
-type outcomeKey struct{}
+// replyKey is where the reply to a request is while it is being made.
+type replyKey struct{}
 
-func outcomeOf(r *http.Request) *outcome {
-	o, _ := r.Context().Value(outcomeKey{}).(*outcome)
+func replyOf(r *http.Request) *reply {
+	o, _ := r.Context().Value(replyKey{}).(*reply)
 	if o == nil {
-		o = &outcome{}
+		o = &reply{}
 	}
 	return o
 }
 
 // ask has a request answered.
-func (p *proxy) ask(r request) (*outcome, error) {
+func (p *proxy) ask(r request) (*reply, error) {
 	m := p.tables[table{r.Port, r.TLS}]
 	if m == nil {
 		return nil, fmt.Errorf("nothing listens on port %d", r.Port)
 	}
-	out := &outcome{}
+	out := &reply{}
 	whole, err := r.read(out)
 	if err != nil { // the server of the standard library answers this way
-		return &outcome{Status: http.StatusBadRequest}, nil
+		return &reply{Status: http.StatusBadRequest, Note: err.Error()}, nil
 	}
 	answer := httptest.NewRecorder()
 	m.whole.ServeHTTP(answer, whole)
 	out.Status, out.Location = answer.Code, answer.Header().Get("Location")
-	if len(out.Backends) == 1 && len(out.Backends[0]) == 3 { // no Service, but a status
+	services := slices.DeleteFunc(slices.Clone(out.Backends), func(b string) bool { return !strings.Contains(b, "/") })
+	switch {
+	case len(services) > 0:
+		out.Backend = services[0]
+	case len(out.Backends) > 0:
 		fmt.Sscan(out.Backends[0], &out.Status)
-		out.Backends, out.Method, out.Host, out.Path = nil, "", "", ""
+		out.Method, out.Host, out.Path = "", "", ""
 	}
-	if out.Router == "" {
+	if out.router == "" {
 		return out, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.routers)) {
-		if name == out.Router || p.conf.Routers[name].Priority != out.Priority {
+		if name == out.router || p.conf.Routers[name].Priority != out.priority {
 			continue
 		}
-		again, err := r.read(&outcome{})
+		again, err := r.read(&reply{})
 		if err != nil {
 			return nil, err
 		}
 		matched := httptest.NewRecorder()
 		m.routers[name].ServeHTTP(matched, again)
-		if matched.Code == http.StatusOK {
-			out.Ties = append(out.Ties, p.rules[name[:strings.LastIndex(name, "-")]])
+		if rule := p.rules[label(name)]; matched.Code == http.StatusOK && rule != out.Rule {
+			out.Ties = append(out.Ties, rule)
 		}
 	}
 	slices.Sort(out.Ties)
@@ -290,17 +303,31 @@ func (p *proxy) ask(r request) (*outcome, error) {
 }
 
 // read reads the request as the server of the standard library does.
-func (r request) read(into *outcome) (*http.Request, error) {
-	req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(r.Text + "\r\n\r\n")))
+func (r request) read(into *reply) (*http.Request, error) {
+	method := r.Method
+	if r.GRPC {
+		method = http.MethodPost
+	}
+	text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n", method, r.Path, r.Host)
+	for _, h := range r.Headers {
+		text += fmt.Sprintf("%s: %s\r\n", h[0], h[1])
+	}
+	if r.GRPC {
+		text += "Content-Type: application/grpc\r\nTE: trailers\r\n"
+	}
+	req, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text + "\r\n")))
 	if err != nil {
 		return nil, err
 	}
 	if req.Host == "" {
-		return nil, fmt.Errorf("no host")
+		return nil, errors.New("there is no host")
 	}
 	req.RemoteAddr = net.JoinHostPort("192.0.2.1", "1024")
 	if r.TLS {
 		req.TLS = &tls.ConnectionState{}
 	}
-	return req.WithContext(context.WithValue(req.Context(), outcomeKey{}, into)), nil
+	return req.WithContext(context.WithValue(req.Context(), replyKey{}, into)), nil
 }
+
+// label is the name of a router without the digest at its end.
+func label(router string) string { return router[:strings.LastIndex(router, "-")] }
