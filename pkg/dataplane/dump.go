@@ -112,7 +112,7 @@ func (r *dumpReader) readListeners(section any) {
 			name, inUse := Text(l, "name"), Map(l, "listener")
 			if key == "dynamic_listeners" {
 				inUse = Map(l, "active_state", "listener")
-				r.addRejected("listener", name, Get(l, "error_state"))
+				r.addRejected("listener", name, inUse != nil, Get(l, "error_state"))
 				if inUse == nil && Has(l, "warming_state") {
 					r.addWarming("listener", name)
 				}

@@ -100,6 +100,21 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestNothingBefore: a proxy that refused the first it got goes on with nothing, and of routes that
+// it refused it says nothing but that they are not there.
+func TestNothingBefore(t *testing.T) {
+	p := read(t, dump(`{"name": "r"}`, `"error_state": {"details": "no"}`))
+	if len(p.Listeners) != 0 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Rejected ||
+		p.Problems[0].Message != "dump refused listener l and has none of that name: no" {
+		t.Errorf("a refused listener: %v, %v", p.Listeners, p.Problems)
+	}
+	p = read(t, dump(`{"name": "r"}`, strings.Replace(active, `"route_config_name": "rc"`, `"route_config_name": "other"`, 1)))
+	if len(p.Configs) != 0 || len(p.Problems) != 1 || p.Problems[0].Code != dataplane.Warming ||
+		!strings.HasPrefix(p.Problems[0].Message, "dump has no route configuration other, which listener l names") {
+		t.Errorf("a listener without routes: %v, %v", p.Configs, p.Problems)
+	}
+}
+
 // TestRead: dumps come packed, wrapped and broken.
 func TestRead(t *testing.T) {
 	one := dump(`{"name": "r"}`, active)

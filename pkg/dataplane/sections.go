@@ -20,7 +20,7 @@ func (r *dumpReader) readRoutes(section any) {
 		for _, c := range List(section, key) {
 			config := Map(c, "route_config")
 			name := Text(config, "name")
-			r.addRejected("route configuration", name, Get(c, "error_state"))
+			r.addRejected("route configuration", name, config != nil, Get(c, "error_state"))
 			if config == nil || name == "" {
 				continue
 			}
@@ -57,23 +57,29 @@ func (r *dumpReader) readClusters(section any) {
 			if name := Text(config, "name"); name != "" {
 				r.Clusters[name] = config
 			}
-			r.addRejected("cluster", Text(config, "name"), Get(c, "error_state"))
+			r.addRejected("cluster", Text(config, "name"), config != nil, Get(c, "error_state"))
 		}
 	}
 	for _, c := range List(section, "dynamic_warming_clusters") {
-		if name := Text(c, "cluster", "name"); r.Clusters[name] == nil {
+		name := Text(c, "cluster", "name")
+		if r.Clusters[name] == nil {
 			r.addWarming("cluster", name)
 		}
-		r.addRejected("cluster", Text(c, "cluster", "name"), Get(c, "error_state"))
+		r.addRejected("cluster", name, r.Clusters[name] != nil, Get(c, "error_state"))
 	}
 }
 
 // linkManagers leads from the managers to their routes. What none of them names does nothing.
 func (r *dumpReader) linkManagers() {
+	told := map[string]bool{}
 	for _, l := range r.Listeners {
 		for _, m := range l.Managers {
 			if m.Routes == nil {
 				m.Routes = r.configsByName[m.routesName]
+			}
+			if m.Routes == nil && m.routesName != "" && r.HasRoutes && !told[m.routesName] {
+				told[m.routesName] = true
+				r.addWithoutRoutes(l.Name, m.routesName)
 			}
 			if m.Routes != nil && m.routesName != "" {
 				m.Routes.Managers = append(m.Routes.Managers, m)
@@ -87,8 +93,17 @@ func (r *dumpReader) linkManagers() {
 	}
 }
 
-// addRejected notes that the proxy did not take an update, and goes on with what it had.
-func (r *dumpReader) addRejected(what, name string, state any) {
+// addWithoutRoutes notes that a listener has no routes. That the proxy refused them is in no dump.
+func (r *dumpReader) addWithoutRoutes(listener, routes string) {
+	r.Problems = append(r.Problems, model.Problem{Severity: model.Warning, Code: Warming,
+		Message: fmt.Sprintf("%s has no route configuration %s, which listener %s names: "+
+			"it did not come, or was refused", r.Name, routes, listener),
+		Hint: "the log of the proxy says so if it refused it; a host that stands in two virtual hosts is a reason"})
+}
+
+// addRejected notes that the proxy did not take an update, and goes on with what it had, if
+// anything.
+func (r *dumpReader) addRejected(what, name string, had bool, state any) {
 	if state == nil {
 		return
 	}
@@ -96,6 +111,9 @@ func (r *dumpReader) addRejected(what, name string, state any) {
 		name = Text(state, "failed_configuration", "name")
 	}
 	message := fmt.Sprintf("%s refused an update of %s %s and goes on with the one before", r.Name, what, name)
+	if !had {
+		message = fmt.Sprintf("%s refused %s %s and has none of that name", r.Name, what, name)
+	}
 	if version := Text(state, "version_info"); version != "" {
 		message += " (version " + version + ")"
 	}
