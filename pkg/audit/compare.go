@@ -127,6 +127,9 @@ func (s *proxyAuditor) findExcuse(n *topology.Node, rule topology.NodeID) string
 	if len(backends) == 0 {
 		return "the rule has no backends"
 	}
+	if !slices.ContainsFunc(backends, func(b topology.BackendRef) bool { return b.Weight > 0 }) {
+		return "the rule sends to none of its backends: each has weight 0"
+	}
 	for _, b := range backends {
 		if b.Reason != "" || b.Unknown || b.Assumed {
 			return "the rule has a backend that cannot be used, or that is not in the input: " + b.Ref.String()

@@ -58,7 +58,7 @@ func auditFields() []audit.Field {
 		f(traffic, "compression", "filter compressor.…", value, "the set of types", audit.Field{Want: wantCompression,
 			Found: foundCompression}),
 		f(traffic, "responseOverride", "filter custom_response/backendtrafficpolicy/…", presence, "",
-			audit.Field{Want: ifForwarding(wantOwned), Found: foundOverride}),
+			audit.Field{Want: wantOwned, Found: foundOverride}),
 		f(traffic, "bandwidthLimit", "filter bandwidth_limit/…", presence, "request and response",
 			audit.Field{Want: wantBandwidth, Found: foundBandwidth}),
 		f(traffic, "httpUpgrade", "route.upgrade_configs", value, "", audit.Field{Want: wantUpgrade,

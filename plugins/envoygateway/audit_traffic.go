@@ -8,7 +8,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 )
 
-// ifForwarding asks only of routes that send somewhere: the others have no such settings.
+// ifForwarding asks only of routes that send somewhere, for settings that are part of the sending, or
+// that the translator gives to no others. Filters run on redirects, too.
 func ifForwarding(want func(*audit.Case, any) any) func(*audit.Case, any) any {
 	return func(c *audit.Case, v any) any {
 		if v == nil || c.ServedRoute.Route.Action() != "route" {
@@ -105,20 +106,21 @@ func foundRetry(c *audit.Case) any {
 }
 
 // wantFault is the delay and the abort, with percentages of a million.
-func wantFault(c *audit.Case, v any) any {
-	return ifForwarding(func(_ *audit.Case, v any) any {
-		out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(v, "delay"),
-			"hasAbort": dataplane.Has(v, "abort")}}
-		out.Duration("delay", dataplane.Get(v, "delay", "fixedDelay"))
-		out.Number("abort", dataplane.Get(v, "abort", "httpStatus"))
-		out.Number("abortGRPC", dataplane.Get(v, "abort", "grpcStatus"))
-		for _, part := range []string{"delay", "abort"} {
-			if n, ok := audit.ParseNumber(dataplane.Get(v, part, "percentage")); ok {
-				out.Value[part+"Percent"] = n * 10_000
-			}
+func wantFault(_ *audit.Case, v any) any {
+	if v == nil {
+		return nil
+	}
+	out := audit.Copier{Value: audit.Value{"hasDelay": dataplane.Has(v, "delay"),
+		"hasAbort": dataplane.Has(v, "abort")}}
+	out.Duration("delay", dataplane.Get(v, "delay", "fixedDelay"))
+	out.Number("abort", dataplane.Get(v, "abort", "httpStatus"))
+	out.Number("abortGRPC", dataplane.Get(v, "abort", "grpcStatus"))
+	for _, part := range []string{"delay", "abort"} {
+		if n, ok := audit.ParseNumber(dataplane.Get(v, part, "percentage")); ok {
+			out.Value[part+"Percent"] = n * 10_000
 		}
-		return out.Value
-	})(c, v)
+	}
+	return out.Value
 }
 
 func foundFault(c *audit.Case) any {
@@ -140,7 +142,10 @@ func foundFault(c *audit.Case) any {
 }
 
 func wantBuffer(c *audit.Case, v any) any {
-	return ifForwarding(func(c *audit.Case, v any) any { return c.ReadBytes(dataplane.Get(v, "limit")) })(c, v)
+	if v == nil {
+		return nil
+	}
+	return c.ReadBytes(dataplane.Get(v, "limit"))
 }
 
 // wantCompression is the types. `compressor` wins over the older `compression`, and of its types
@@ -182,19 +187,17 @@ func foundOverride(c *audit.Case) any {
 	return describeOwners(c, owners)
 }
 
-func wantBandwidth(c *audit.Case, v any) any {
-	return ifForwarding(func(_ *audit.Case, v any) any {
-		set := map[string]bool{}
-		for _, side := range []string{"request", "response"} {
-			if dataplane.Has(v, side) {
-				set[side] = true
-			}
+func wantBandwidth(_ *audit.Case, v any) any {
+	set := map[string]bool{}
+	for _, side := range []string{"request", "response"} {
+		if dataplane.Has(v, side) {
+			set[side] = true
 		}
-		if len(set) == 0 {
-			return nil
-		}
-		return audit.SortedKeys(set)
-	})(c, v)
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	return audit.SortedKeys(set)
 }
 
 func foundBandwidth(c *audit.Case) any {
