@@ -68,6 +68,8 @@ type bootstrap struct {
 	resources
 	listeners map[int]string    // names of listeners by the port that they had
 	tables    map[string]string // which route configuration a listener uses, by its name; "" for several
+	node      object            // who the proxy says it is; nil: nobody in particular
+	dynamic   object            // where it reads its configuration from; nil: it is all in here
 	dropped   map[string]string // what Envoy refused, by the name of a listener, and why
 }
 
@@ -288,10 +290,17 @@ func (b *bootstrap) refuse(said string) bool {
 
 // write is the text of the bootstrap, with an access log.
 func (b *bootstrap) write(log string) ([]byte, error) {
+	node, static := b.node, object{"secrets": b.Secrets}
+	if node == nil {
+		node = object{"id": "proxies", "cluster": "proxies"}
+	}
+	if b.dynamic == nil {
+		static["listeners"], static["clusters"] = b.Listeners, b.Clusters
+	}
 	written, err := json.Marshal(object{
 		"admin":            object{"address": object{"socketAddress": object{"address": "127.0.0.1", "portValue": 0}}},
-		"node":             object{"id": "proxies", "cluster": "proxies"},
-		"static_resources": object{"listeners": b.Listeners, "clusters": b.Clusters, "secrets": b.Secrets},
+		"node":             node,
+		"static_resources": static, "dynamic_resources": b.dynamic,
 		"layered_runtime": object{"layers": []any{object{"name": "static", "static_layer": object{
 			"re2.max_program_size.error_level": 4294967295, "re2.max_program_size.warn_level": 1000}}}},
 		"stats_config": object{"stats_matcher": object{"reject_all": true}},

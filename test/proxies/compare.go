@@ -58,14 +58,19 @@ func (a *answer) saysRefused() bool {
 
 // compareCertain is the signature of the difference, or "".
 func compareCertain(w *world, r request, ours *answer, theirs reply) string {
+	if len(theirs.Ties) > 0 {
+		return "chance: ours " + ours.Outcome
+	}
 	sorts := fmt.Sprintf("ours %s, theirs %s", w.sortOfAnswer(ours), w.sortOfReply(theirs))
 	switch ours.Outcome {
 	case "Matched":
 		return w.compareMatched(ours, theirs, sorts)
 	case "NoMatch", "Misdirected", "BackendError":
 		switch expected := ours.expectedStatus(r); {
+		case r.GRPC && ours.Outcome == "NoMatch" && ours.Status == 0 && theirs.Status == http.StatusNotFound: // of gRPC it is not said how it is refused
 		case theirs.Backend != "" || theirs.Location != "" || theirs.Closed != (expected == 0):
 			return "rule: " + sorts
+		case r.GRPC && ours.Status == 0 && ours.Outcome == "BackendError" && theirs.Status >= 500: // that the call fails is all that is said
 		case theirs.Status != expected:
 			return fmt.Sprintf("status: ours %d, theirs %d", expected, theirs.Status)
 		}

@@ -49,6 +49,7 @@ type envoy struct {
 	cmd       *exec.Cmd
 	folder    string
 	bootstrap *bootstrap
+	admin     string            // where its admin endpoint is
 	addresses map[string]string // of listeners, by their names
 	failed    *bytes.Buffer
 }
@@ -104,6 +105,7 @@ func tryEnvoy(ctx context.Context, b *bootstrap) (*envoy, error) {
 		case <-time.After(wait):
 		}
 		if address, err := os.ReadFile(admin); err == nil && e.ready(string(address)) {
+			e.admin = string(address)
 			e.cmd.Cancel = nil
 			go func() { // for stop
 				err := <-ended

@@ -22,6 +22,7 @@ var envoyGateway = &vendor{
 		Inside: "cmd/dopolicy-peer", Packages: []string{filepath.Join("..", "differential", "peers", "envoygateway", "load")}},
 	controller:  "gateway.envoyproxy.io/gatewayclass-controller",
 	answers:     askEnvoys,
+	audited:     envoyGatewayPolicies,
 	policies:    drawEnvoyGatewayPolicies,
 	credentials: addCredentials,
 }

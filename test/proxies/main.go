@@ -36,6 +36,7 @@ type options struct {
 	mutants bool
 
 	policies bool
+	audits   bool
 }
 
 // errOpen is the error of a run that found what no class explains.
@@ -69,6 +70,7 @@ func parse(args []string) (options, error) {
 	fs.StringVar(&o.truth, "truth", "", "write the figures into this file")
 	fs.BoolVar(&o.mutants, "mutants", false, "build the program with each fault of mutants.yaml, and see that it is found")
 	fs.BoolVar(&o.policies, "policies", false, "draw policies too, and compare what is said of protection in place of where requests go")
+	fs.BoolVar(&o.audits, "audit", false, "audit running proxies by what their own admin endpoint says, in place of asking them requests")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -114,6 +116,10 @@ func (o options) run(ctx context.Context) error {
 		if len(o.vendors) > 0 && !slices.Contains(o.vendors, v.Name) {
 			continue
 		}
+		if o.audits && v.audited == nil {
+			fmt.Printf("%s: its proxies are not audited\n", v.Name)
+			continue
+		}
 		if o.policies && v.policies == nil {
 			fmt.Printf("%s: its policies are not asked\n", v.Name)
 			continue
@@ -130,6 +136,8 @@ func (o options) run(ctx context.Context) error {
 		switch {
 		case o.show > 0:
 			err = r.show(ctx, o.show)
+		case o.audits:
+			missed = errors.Join(missed, r.audit(ctx, o.seeds))
 		case o.mutants:
 			missed = errors.Join(missed, r.mutants(ctx, folder))
 		default:

@@ -21,18 +21,18 @@ const (
 	traefikExtension   = "pkg/config/dynamic/ext"
 )
 
-// prepareTraefik completes a copy of Traefik's module, in which the program lies in a folder:
+// completeTraefik completes a copy of Traefik's module, in which the program lies in a folder:
 //   - the module that Traefik's own builds replace to add fields of theirs, without such fields; the released archive leaves it out;
 //   - a function in the package of the provider, whose client is not exported;
 //   - what an entry point does to every path, out of a package that cannot be built: it needs modules that no module proxy has;
 //   - the CustomResourceDefinitions of the Gateway API that Traefik is tested with.
-func prepareTraefik(module, program, sources string) error {
+func completeTraefik(module, program string) error {
 	extension := filepath.Join(module, traefikExtension)
 	handlers, err := declarations(filepath.Join(module, traefikServer), "denyOpaque", "denyFragment", "normalizePath", "sanitizePath", "unreservedCharacters")
 	if err != nil {
 		return err
 	}
-	load, err := os.ReadFile(filepath.Join(sources, "gateway", "load.go"))
+	load, err := os.ReadFile(filepath.Join("translators", "traefik", "gateway", "load.go"))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ type vendor struct {
 	// policies draws policies that protect what is in a world, and credentials adds those that they ask for, good or bad. nil: the vendor's are not asked.
 	policies    func(g *worldDrawing)
 	credentials func(r request, good bool) request
+	// audited are the policies that are drawn for audits. nil: the vendor's proxies are not audited.
+	audited []policyKind
 }
 
 // takes reports whether the vendor's code takes objects of a kind.
@@ -25,5 +27,5 @@ func (v *vendor) takes(kind string) bool { return !slices.Contains(v.without, ki
 
 // vendors are all of them, in the order of the figures.
 func vendors() []*vendor {
-	return []*vendor{envoyGateway, kgateway, istio}
+	return []*vendor{envoyGateway, kgateway, istio, traefik}
 }

@@ -136,6 +136,8 @@ type reply struct {
 	Method  string `json:"method,omitempty"`
 	Host    string `json:"host,omitempty"`
 	Path    string `json:"path,omitempty"`
+	// Ties are the rules that could as well have answered: which of them does is chance.
+	Ties []string `json:"ties,omitempty"`
 	// Note is what else the proxy says of it, for people.
 	Note string `json:"note,omitempty"`
 }

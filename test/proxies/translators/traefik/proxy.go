@@ -234,7 +234,7 @@ func (p *proxy) backends(name string) []string {
 			case one.Status != nil:
 				out = append(out, fmt.Sprint(*one.Status))
 			case one.GRPCStatus != nil:
-				out = append(out, fmt.Sprintf("grpc %d", one.GRPCStatus.Code))
+				out = append(out, "200") // with the status of gRPC in a body of JSON
 			default:
 				out = append(out, p.backends(one.Name)...)
 			}
