@@ -272,10 +272,10 @@ func (r *run) show(ctx context.Context, seed int64) error {
 	if j.untranslated != nil {
 		return j.untranslated
 	}
-	for i := range requests {
+	for i := range j.requests {
 		verdict, _ := j.compare(i)
 		fmt.Printf("# %s\n", verdict)
-		d := &difference{Request: requests[i], Ours: j.ours[i]}
+		d := &difference{Request: j.requests[i], Ours: j.ours[i]}
 		if j.trials != nil {
 			d.Trial = j.trials[i]
 		} else {

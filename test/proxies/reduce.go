@@ -22,10 +22,10 @@ func (r *run) reduce(ctx context.Context, f *found) (*world, *difference, error)
 			return nil
 		}
 		all, _, _ := j.differences()
-		if len(all) == 0 || all[0].Signature != f.First.Signature {
-			return nil
+		if at := slices.IndexFunc(all, func(d *difference) bool { return d.Signature == f.First.Signature }); at >= 0 {
+			return all[at]
 		}
-		return all[0]
+		return nil
 	}
 	for smaller := true; smaller && ctx.Err() == nil; {
 		smaller = false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,6 +61,7 @@ type judged struct {
 	ours         []answer
 	theirs       []reply
 	trials       []*trial // in place of theirs, where policies are asked
+	proved       int      // from this one on, requests and answers are those of a proof
 }
 
 // seeds are the numbers from first to last.
@@ -136,11 +138,18 @@ func (r *run) judge(ctx context.Context, p *program.Process, w *world, requests 
 	out := &judged{world: w, requests: requests}
 	var err error
 	var expect []string
+	var proof []answer
+	out.proved = len(requests)
 	if r.policies {
 		expect = expected
 		out.trials, err = r.tryAll(ctx, p, w, requests)
 	} else {
-		out.theirs, err = r.vendor.answers(ctx, p, w, requests)
+		var more []request
+		if more, proof, err = askProof(ctx, r.program, r.vendor, w); err != nil {
+			return nil, err
+		}
+		out.requests = slices.Concat(requests, more)
+		out.theirs, err = r.vendor.answers(ctx, p, w, out.requests)
 	}
 	if errors.Is(err, program.ErrRefused) {
 		out.untranslated = err
@@ -150,13 +159,18 @@ func (r *run) judge(ctx context.Context, p *program.Process, w *world, requests 
 		return nil, err
 	}
 	out.ours, err = askProgram(ctx, r.program, r.vendor, w, requests, expect)
+	out.ours = append(out.ours, proof...)
 	return out, err
 }
 
 // compare judges one answer.
 func (j *judged) compare(i int) (verdict, *difference) {
 	if j.trials == nil {
-		return compare(j.world, j.requests[i], &j.ours[i], j.theirs[i])
+		v, d := compare(j.world, j.requests[i], &j.ours[i], j.theirs[i])
+		if d != nil && i >= j.proved {
+			d.Signature = "prove: " + d.Signature
+		}
+		return v, d
 	}
 	return compareProtection(j.requests[i], &j.ours[i], j.trials[i])
 }
