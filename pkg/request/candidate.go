@@ -61,8 +61,11 @@ func (s *matchSettings) matchCandidate(c *candidate, r *Request) (holds, pathHol
 	}
 	m := c.match
 	if s.asksForPath(m) {
-		path := c.pathMatch(s)
-		pathHolds = s.matchPath(&path, r.Path)
+		path, of := c.pathMatch(s), r.Path
+		if path.asRoot && r.RawQuery != "" { // the header that is compared has the query too
+			of += "?" + r.RawQuery
+		}
+		pathHolds = s.matchPath(&path, of)
 		c.isPathItself = s.Prefix == routing.OwnExact && path.form == prefix && path.value == r.Path &&
 			!strings.HasSuffix(path.value, "/")
 		c.matchedLength = len(r.Path)

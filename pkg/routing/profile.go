@@ -173,7 +173,7 @@ const (
 // where both are given, and else an expression or, for a service alone, a prefix.
 type GRPCPath struct {
 	Expressions  bool   // the path is always an expression
-	CallAsHeader bool   // a method alone is one more header match that is not exact, of the path's end
+	CallAsHeader bool   // an exact method alone is one more header match that is not exact, of the end of path and query
 	Prefix       string // of a service alone: text in which SERVICE stands for it; "": an expression
 	AnyService   string // the expression for a service that is not asked for
 	AnyCall      string // the expression for a method that is not asked for
