@@ -40,6 +40,8 @@ func compare(w *world, r request, ours *answer, theirs reply) (verdict, *differe
 		return conditional, nil
 	case refused && ours.Route == nil && ours.Outcome == "Redirect":
 		signature = "refused: ours Redirect before any rule"
+	case refused && ours.Listener == "" && ours.Outcome == "NoMatch":
+		signature = "refused: ours NoMatch without a listener"
 	case refused:
 		signature = "refused: ours " + ours.Outcome
 	default:
