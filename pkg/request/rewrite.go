@@ -171,7 +171,7 @@ func (t *trace) chooseRedirectPort(scheme, host string, given int64, hasPort boo
 		given = 0
 	}
 	changed := scheme != "" && scheme != own && written == standardPorts[own]
-	if given == 0 && asWritten && !changed && (!hasPort || s.RedirectPort == routing.Never80Or443) {
+	if given == 0 && asWritten && !changed {
 		return written
 	}
 	return given

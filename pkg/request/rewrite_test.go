@@ -94,6 +94,8 @@ func TestRedirectKeepsHost(t *testing.T) {
 		{"{scheme: http}", "http://h:8080/a", "h", "http://h/a"},
 		{"{scheme: http}", "http://h:8080/a", "h:8080", "http://h:8080/a"},
 		{"{scheme: https}", "http://h/a", "h:80", "https://h/a"},
+		{"{port: 80}", "http://h:8080/a", "h:8080", "http://h:8080/a"},
+		{"{port: 80}", "http://h:8080/a", "h", "http://h/a"},
 	} {
 		w := newWorld(t, plainGateway+more+routeOf("HTTPRoute", "r",
 			"rules: [{filters: [{type: RequestRedirect, requestRedirect: "+e.filter+"}]}]"), nil).
