@@ -91,10 +91,13 @@ func compareProtection(r request, ours *answer, t *trial) (verdict, *difference)
 			break
 		}
 	}
-	for _, got := range t.all() {
+	for i, got := range t.all() {
 		limited := r.GRPC && got.Status == http.StatusServiceUnavailable && ours.foresees(http.StatusTooManyRequests) // the same in gRPC
 		if signature == "" && got.Backend == "" && !limited && !ours.foresees(got.Status) {
 			signature = fmt.Sprintf("a status that may not be answered: %d", got.Status)
+			if i > 0 && t.anonymous.Backend != "" {
+				signature += " to credentials alone"
+			}
 		}
 	}
 	switch {
