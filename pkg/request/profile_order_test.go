@@ -14,10 +14,7 @@ import (
 // pathHolds reports whether a request has the path that an entry asks for.
 func (p profileReference) pathHolds(e entry, r *Request) bool {
 	if p.isCall(e) {
-		holds := func(want, have string) bool {
-			return want == "" || p.valueHolds(condition{"", e.callType, want}, have, p.Regex.Tied)
-		}
-		return holds(e.service, r.Service) && holds(e.call, r.Call)
+		return p.allHold(e, r, "service", "call")
 	}
 	switch e.pathType {
 	case "any", "bare":
@@ -32,7 +29,7 @@ func (p profileReference) pathHolds(e entry, r *Request) bool {
 	case "itself":
 		return e.path == r.Path
 	case "RegularExpression":
-		return p.valueHolds(condition{"", e.pathType, e.path}, r.Path, p.Regex.Tied)
+		return p.allHold(e, r, "path")
 	}
 	switch p.Prefix {
 	case routing.ByCharacters:
@@ -52,19 +49,61 @@ func (p profileReference) restHolds(e entry, r *Request) bool {
 	if p.RedirectGuard && e.redirect == map[bool]string{false: "http", true: "https"}[r.Secure] {
 		return false
 	}
-	for _, c := range e.headers {
-		if c.kind == "Suffix" {
-			if !strings.HasSuffix(r.Path, c.value) {
-				return false
+	return p.allHold(e, r, "header", "query")
+}
+
+// question is one comparison of a part of a request with what an entry asks of it.
+type question struct {
+	of    string // path, service, call, header or query
+	asks  condition
+	have  []string
+	which routing.Values
+	tied  routing.Tied
+}
+
+func (q question) key() string { return q.of + fmt.Sprint(q.asks) }
+
+// questionsOf are the comparisons of which it may not be known how they come out.
+func (p profileReference) questionsOf(e entry, r *Request) []question {
+	var out []question
+	switch {
+	case p.isCall(e):
+		for _, part := range [][3]string{{"service", e.service, r.Service}, {"call", e.call, r.Call}} {
+			if part[1] != "" {
+				out = append(out, question{part[0], condition{"", e.callType, part[1]}, part[2:], routing.FirstValue,
+					p.Regex.Tied})
 			}
-			continue
 		}
-		if !p.holds("header", c, headersOf(r, c.name), p.Headers) {
-			return false
+	case e.pathType == "RegularExpression":
+		out = append(out, question{"path", condition{"", e.pathType, e.path}, []string{r.Path}, routing.FirstValue,
+			p.Regex.Tied})
+	}
+	for _, c := range e.headers {
+		q := question{"header", c, headersOf(r, c.name), p.Headers, p.Regex.HeaderTied}
+		if c.kind == "Suffix" {
+			q.have, q.which = []string{r.Path}, routing.FirstValue
 		}
+		out = append(out, q)
 	}
 	for _, c := range e.query {
-		if !p.holds("query", c, p.parametersOf(r, c.name), p.Query) {
+		out = append(out, question{"query", c, p.parametersOf(r, c.name), p.Query, p.Regex.HeaderTied})
+	}
+	return out
+}
+
+// allHold reports whether all comparisons of some parts of a request come out well, where that is
+// not known as it is assumed.
+func (p profileReference) allHold(e entry, r *Request, parts ...string) bool {
+	for _, q := range p.questionsOf(e, r) {
+		if !slices.Contains(parts, q.of) {
+			continue
+		}
+		ways := p.waysOf(q)
+		holds := ways[0]
+		if slices.Contains(ways, true) && slices.Contains(ways, false) {
+			holds = p.assumed[q.key()]
+		}
+		if !holds {
 			return false
 		}
 	}
@@ -101,46 +140,38 @@ func (p profileReference) parametersOf(r *Request, name string) []string {
 	return out
 }
 
-// holds reports whether a condition holds, where that is not known as it is assumed.
-func (p profileReference) holds(what string, c condition, have []string, which routing.Values) bool {
-	ways := p.waysOf(c, have, which)
-	if slices.Contains(ways, true) && slices.Contains(ways, false) {
-		return p.assumed[what+fmt.Sprint(c)]
-	}
-	return ways[0]
-}
-
-// waysOf tells for each value that may be looked at whether a condition holds (R11).
-func (p profileReference) waysOf(c condition, have []string, which routing.Values) []bool {
-	if len(have) == 0 {
+// waysOf tells how a comparison comes out, for each value that may be looked at (R11) and each end
+// that an expression may be tied to (R7).
+func (p profileReference) waysOf(q question) []bool {
+	if len(q.have) == 0 {
 		return []bool{false}
 	}
-	any := func(of []string) bool {
-		return slices.ContainsFunc(of, func(v string) bool { return p.valueHolds(c, v, p.Regex.HeaderTied) })
+	first, last, split := q.have[:1], q.have[len(q.have)-1:], strings.Split(strings.Join(q.have, ","), ",")
+	looked := map[routing.Values][][]string{routing.FirstValue: {first}, routing.LastValue: {last},
+		routing.AnyValue: {q.have}, routing.SplitValues: {split}, routing.UnknownValues: {first, last, q.have, split}}
+	ties := []routing.Tied{q.tied}
+	if q.tied == routing.TiedUnknown {
+		ties = []routing.Tied{routing.TiedBoth, routing.TiedStart, routing.TiedNowhere}
 	}
-	first, last, split := have[:1], have[len(have)-1:], strings.Split(strings.Join(have, ","), ",")
-	switch which {
-	case routing.FirstValue:
-		return []bool{any(first)}
-	case routing.LastValue:
-		return []bool{any(last)}
-	case routing.AnyValue:
-		return []bool{any(have)}
-	case routing.SplitValues:
-		return []bool{any(split)}
+	var out []bool
+	for _, values := range looked[q.which] {
+		for _, tied := range ties {
+			out = append(out, slices.ContainsFunc(values, func(v string) bool { return valueHolds(q.asks, v, tied) }))
+		}
 	}
-	return []bool{any(first), any(last), any(have), any(split)}
+	return out
 }
 
-// valueHolds reports whether a text is what a condition asks for (R7).
-func (p profileReference) valueHolds(c condition, have string, tied routing.Tied) bool {
-	if c.kind != "RegularExpression" {
+// valueHolds reports whether a text is what a condition asks for.
+func valueHolds(c condition, have string, tied routing.Tied) bool {
+	switch {
+	case c.kind == "Suffix":
+		return strings.HasSuffix(have, c.value)
+	case c.kind != "RegularExpression":
 		return c.value == have
-	}
-	switch tied {
-	case routing.TiedNowhere:
+	case tied == routing.TiedNowhere:
 		return regexp.MustCompile(c.value).MatchString(have)
-	case routing.TiedStart:
+	case tied == routing.TiedStart:
 		return regexp.MustCompile(`^(?:` + c.value + `)`).MatchString(have)
 	}
 	return regexp.MustCompile(`^(?:` + c.value + `)$`).MatchString(have)

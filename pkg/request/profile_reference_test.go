@@ -107,14 +107,6 @@ func readingsOf(p routing.Profile) []profileReference {
 	rank := func(v routing.Rank) func(*profileReference) { return func(r *profileReference) { r.Regex.Rank = v } }
 	vary(p.Regex.Rank == routing.RankUnknown, rank(routing.RankBeforePrefix), rank(routing.RankAfterPrefix),
 		rank(routing.RankByLength))
-	tied := func(v routing.Tied) func(*profileReference) { return func(r *profileReference) { r.Regex.Tied = v } }
-	vary(p.Regex.Tied == routing.TiedUnknown, tied(routing.TiedBoth), tied(routing.TiedStart),
-		tied(routing.TiedNowhere))
-	headerTied := func(v routing.Tied) func(*profileReference) {
-		return func(r *profileReference) { r.Regex.HeaderTied = v }
-	}
-	vary(p.Regex.HeaderTied == routing.TiedUnknown, headerTied(routing.TiedBoth), headerTied(routing.TiedStart),
-		headerTied(routing.TiedNowhere))
 	vary(p.WeightAnnotation != "", func(r *profileReference) { r.weighs = true }, func(*profileReference) {})
 	return out
 }
@@ -183,18 +175,13 @@ func (p profileReference) answers(input []doc, gateway string, r *Request) []str
 func (p profileReference) assume(all []entry, r *Request) []profileReference {
 	p.assumed = map[string]bool{}
 	var unknown []string
-	note := func(what string, conditions []condition, values func(*Request, string) []string, which routing.Values) {
-		for _, c := range conditions {
-			ways := p.waysOf(c, values(r, c.name), which)
-			if key := what + fmt.Sprint(c); slices.Contains(ways, true) && slices.Contains(ways, false) &&
-				!slices.Contains(unknown, key) {
-				unknown = append(unknown, key)
+	for _, e := range all {
+		for _, q := range p.questionsOf(e, r) {
+			ways := p.waysOf(q)
+			if slices.Contains(ways, true) && slices.Contains(ways, false) && !slices.Contains(unknown, q.key()) {
+				unknown = append(unknown, q.key())
 			}
 		}
-	}
-	for _, e := range all {
-		note("header", e.headers, headersOf, p.Headers)
-		note("query", e.query, p.parametersOf, p.Query)
 	}
 	out := []profileReference{p}
 	for _, key := range unknown {

@@ -44,7 +44,7 @@ func (t *trace) checkExpressions(best *candidate) {
 	unknown := t.settings.hasUnknownRank()
 	ranksPaths := slices.Contains(t.settings.matchCriteria(best), routing.PathType)
 	isPath := func(c *candidate, f form) bool {
-		if !t.settings.asksForPath(c.match) || t.settings.isLast(c) {
+		if !t.settings.asksForPath(c.match) || t.settings.isLast(c) || c.isPathItself {
 			return false
 		}
 		path := c.pathMatch(t.settings)
