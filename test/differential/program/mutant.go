@@ -51,7 +51,7 @@ func (m Mutant) Build(ctx context.Context, path string) (Program, error) {
 	if n := bytes.Count(text, []byte(m.Old)); n != 1 {
 		return "", fmt.Errorf("%s holds %q %d times, and has to hold it once", m.File, m.Old, n)
 	}
-	changed := path + filepath.Ext(m.File)
+	changed := path + "-changed" + filepath.Ext(m.File) // another name than that of the overlay, which may be JSON too
 	if err := os.WriteFile(changed, bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), 0o644); err != nil {
 		return "", err
 	}
