@@ -122,6 +122,7 @@ differential: ## compare random inputs with the vendors' own code (DIFF=PEER, SE
 .PHONY: test-proxies
 test-proxies: ## ask real proxies what `request` says of random requests (PROXIES=VENDOR, SEEDS=1..50); gets Envoy, builds the vendors' code
 	go run -C test/proxies . -proxies '$(PROXIES)' $(if $(filter file,$(origin SEEDS)),,-seeds $(SEEDS)) $(if $(PROXIES),,-truth ../../docs/truth.md)
+	go run -C test/proxies . -proxies '$(PROXIES)' -policies -requests 12 -seeds $(if $(filter file,$(origin SEEDS)),1..500,$(SEEDS)) $(if $(PROXIES),,-truth ../../docs/truth.md)
 	go run -C test/proxies . -proxies '$(PROXIES)' -audit -seeds $(if $(filter file,$(origin SEEDS)),1..100,$(SEEDS))
 
 FUZZTIME ?= 1h
