@@ -12,11 +12,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/routing"
 )
 
-// isExact reports whether a candidate's path match counts as an exact path.
-func (c *candidate) isExact(s *matchSettings) bool {
-	return c.pathMatch(s).form == exact || c.isPathItself
-}
-
 // decidingHostname returns the hostname that decides.
 func (s *matchSettings) decidingHostname(c *candidate) string {
 	if s.Hostname == routing.Effective {

@@ -61,11 +61,12 @@ type lateMatch struct {
 }
 
 // compare orders what can be said of one rule. What comes first is said.
-func (f *shadow) compare(o *shadow) int {
-	below := func(s *shadow) string { return chooseText(s.wider == reachBelow, "", "no") }
-	return cmp.Or(strings.Compare(below(f), below(o)), cmp.Compare(f.own.matchIndex, o.own.matchIndex), cmp.Compare(f.by.rule, o.by.rule),
-		cmp.Compare(f.by.matchIndex, o.by.matchIndex),
-		strings.Compare(f.own.host.Effective, o.own.host.Effective), strings.Compare(string(f.criterion), string(o.criterion)))
+func (s *shadow) compare(o *shadow) int {
+	below := func(of *shadow) string { return chooseText(of.wider == reachBelow, "", "no") }
+	return cmp.Or(strings.Compare(below(s), below(o)), cmp.Compare(s.own.matchIndex, o.own.matchIndex),
+		cmp.Compare(s.by.rule, o.by.rule), cmp.Compare(s.by.matchIndex, o.by.matchIndex),
+		strings.Compare(s.own.host.Effective, o.own.host.Effective),
+		strings.Compare(string(s.criterion), string(o.criterion)))
 }
 
 func (s *shadowFinder) findProblems() []model.Problem {
