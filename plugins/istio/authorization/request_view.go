@@ -108,11 +108,12 @@ func listPossiblePorts(named []string) []int32 {
 	return out
 }
 
-// listPossibleHosts are the hosts of the class that patterns tell apart: one that the route or the
-// listener names is the only one; of a wildcard those that a pattern names, and another one.
+// listPossibleHosts are the hosts of the class that patterns tell apart: one that a request has, or
+// that the route or the listener names, is the only one; of a wildcard those that a pattern names,
+// and another one.
 func listPossibleHosts(in protect.Input, patterns []string) []string {
 	have, names := in.Reader.Host(), listHostnames(in)
-	if have != "" && slices.Contains(names, have) {
+	if have != "" && (in.Reader.Request.HostText != "" || slices.Contains(names, have)) {
 		return []string{have}
 	}
 	var out []string
