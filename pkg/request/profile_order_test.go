@@ -82,6 +82,9 @@ func (p profileReference) questionsOf(e entry, r *Request) []question {
 		q := question{"header", c, headersOf(r, c.name), p.Headers, p.Regex.HeaderTied}
 		if c.kind == "Suffix" {
 			q.have, q.which = []string{r.Path}, routing.FirstValue
+			if r.RawQuery != "" { // the header :path has the query as well
+				q.have = []string{r.Path + "?" + r.RawQuery}
+			}
 		}
 		out = append(out, q)
 	}
