@@ -93,12 +93,21 @@ func (t *trace) checkAddresses() {
 	}
 }
 
-// hasExpression reports whether a regular expression is part of what the data plane reads of a match.
-func (s *matchSettings) hasExpression(m *match) bool {
+// withoutIgnored returns what the data plane reads of a match.
+func (s *matchSettings) withoutIgnored(m *match) match {
 	read := *m
 	if read.query = s.queryOf(m); s.Ignores(routing.IgnoredQuery) {
 		read.query = nil
 	}
+	if s.Ignores(routing.IgnoredMethod) {
+		read.method = ""
+	}
+	return read
+}
+
+// hasExpression reports whether a regular expression is part of what the data plane reads of a match.
+func (s *matchSettings) hasExpression(m *match) bool {
+	read := s.withoutIgnored(m)
 	return read.hasExpression()
 }
 
@@ -141,7 +150,7 @@ func (t *trace) explainUndecided(best, c *candidate) string {
 			cmp.Or(best.host.Configured, "none"), cmp.Or(c.host.Configured, "none"), s.Name)
 	case s.mayWeighMore(c, best):
 		return "annotation " + s.WeightAnnotation + " counts only where a setting of " + s.Name + " says so"
-	case order == 0 && c.route != best.route && s.SameMatch == routing.SameUnknown && isOneMatch(best, c),
+	case order == 0 && c.route != best.route && s.SameMatch == routing.SameUnknown && s.isOneMatch(best, c),
 		tie == 0 && s.SameMatch != routing.SameJoinBackends:
 		return "which comes first is not known of " + s.Name
 	case tie == 0:
@@ -164,9 +173,10 @@ func (s *matchSettings) mayWeighMore(c, than *candidate) bool {
 }
 
 // isOneMatch reports whether two candidates ask for the same of requests to the same hosts.
-func isOneMatch(a, b *candidate) bool {
+func (s *matchSettings) isOneMatch(a, b *candidate) bool {
+	ofA, ofB := s.withoutIgnored(a.match), s.withoutIgnored(b.match)
 	return a.host.Effective == b.host.Effective && a.match.grpc == b.match.grpc &&
-		bytes.Equal(a.match.appendKey(nil), b.match.appendKey(nil))
+		bytes.Equal(ofA.appendKey(nil), ofB.appendKey(nil))
 }
 
 // checkOrder reports an order that only names decided, because creation times are missing
