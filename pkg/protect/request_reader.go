@@ -57,11 +57,19 @@ func (l *RequestReader) Passes(t request.Test) bool {
 	return l.results[t]
 }
 
+// runTest runs a test. Of a header that is repeated, one value that passes is enough.
 func (l *RequestReader) runTest(t request.Test) bool {
-	value, present := l.testedValue(t)
-	if !present {
-		return false
+	if t.Aspect == request.AspectHeader {
+		return slices.ContainsFunc(l.Request.Headers, func(h request.Field) bool {
+			return strings.EqualFold(h.Name, t.Name) && l.isTextPassing(t, h.Value)
+		})
 	}
+	value, present := l.testedValue(t)
+	return present && l.isTextPassing(t, value)
+}
+
+// isTextPassing reports whether a text passes a test.
+func (l *RequestReader) isTextPassing(t request.Test, value string) bool {
 	switch t.Form {
 	case request.Exact:
 		return value == t.Value
@@ -96,8 +104,6 @@ func (l *RequestReader) testedValue(t request.Test) (string, bool) {
 		return r.Path, true
 	case request.AspectMethod:
 		return r.Method, true
-	case request.AspectHeader:
-		return findField(r.Headers, t.Name, true)
 	case request.AspectQuery:
 		return findField(r.Query, t.Name, false)
 	case request.AspectService:
