@@ -8,7 +8,7 @@ import (
 )
 
 // reduce makes an input smaller as long as the difference stays: without objects, then without fields and entries of lists.
-func (r *run) reduce(ctx context.Context, f *found) (*input, error) {
+func (r *run) reduce(ctx context.Context, f *finding) (*input, error) {
 	p, err := r.peer.Start(ctx, r.path, r.kept)
 	if err != nil {
 		return nil, err

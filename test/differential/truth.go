@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/campaign"
 )
 
 // row is what the figures say of one peer.
@@ -42,7 +43,6 @@ func writeTruth(path string, rows []row) error {
 	if others {
 		rest = "\n" + truthRest + rest
 	}
-	old := strings.Split(ours, "\n")
 	var figures, explained strings.Builder
 	for _, p := range peers() {
 		at := slices.IndexFunc(rows, func(r row) bool { return r.run.peer.Name == p.Name })
@@ -50,14 +50,7 @@ func writeTruth(path string, rows []row) error {
 			rows[at].write(&figures, &explained)
 			continue
 		}
-		for _, line := range old {
-			switch {
-			case strings.HasPrefix(line, "| "+p.Name+" |"):
-				figures.WriteString(line + "\n")
-			case strings.HasPrefix(line, "- **"+p.Name+"**"):
-				explained.WriteString(line + "\n")
-			}
-		}
+		campaign.CopyFigures(ours, p.Name, &figures, &explained)
 	}
 	return os.WriteFile(path, []byte(truthHead+figures.String()+explainedHead+cmp.Or(explained.String(), "There are none.\n")+rest), 0o644)
 }
@@ -65,19 +58,7 @@ func writeTruth(path string, rows []row) error {
 // write writes the figures of one peer, and the differences that are explained.
 func (r row) write(figures, explained *strings.Builder) {
 	t := r.tally
-	agree := 100.0
-	if t.Facts > 0 {
-		agree = 100 * float64(t.Facts-t.Different) / float64(t.Facts)
-	}
-	fmt.Fprintf(figures, "| %s | %s %s | %d | %d | %.2f %% | %d | %d |\n", r.run.peer.Name, r.run.peer.Module, r.run.version, t.Inputs-t.Refused, t.Facts, agree, t.open(), t.Explained)
-	for _, f := range slices.SortedFunc(maps.Values(t.Classes), func(a, b *found) int { return cmp.Compare(a.Signature, b.Signature) }) {
-		if f.Known == nil {
-			continue
-		}
-		fmt.Fprintf(explained, "- **%s**, %d times: %s", r.run.peer.Name, f.Count, f.Known.Reason)
-		if f.Known.Where != "" {
-			fmt.Fprintf(explained, " (%s)", f.Known.Where)
-		}
-		explained.WriteString("\n")
-	}
+	fmt.Fprintf(figures, "| %s | %s %s | %d | %d | %.2f %% | %d | %d |\n", r.run.peer.Name, r.run.peer.Module, r.run.version,
+		t.Inputs-t.Refused, t.Facts, t.PercentOf(t.Facts), t.CountOpen(), t.Explained)
+	t.WriteExplained(explained, r.run.peer.Name)
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/campaign"
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
@@ -30,14 +31,14 @@ type auditTally struct {
 // audit audits the Envoys of worlds with policies by what their own admin endpoint says of them: with the manifests that they were told, where no
 // difference is right, and with manifests that were changed since, where one has to be found if and only if the vendor's code tells the proxy something
 // else now.
-func (r *run) audit(ctx context.Context, s seeds) error {
+func (r *run) audit(ctx context.Context, s campaign.Seeds) error {
 	p, err := r.vendor.Start(ctx, r.path, r.kept)
 	if err != nil {
 		return err
 	}
 	defer p.Stop()
 	t := &auditTally{}
-	for seed := s.first; seed <= s.last && ctx.Err() == nil; seed++ {
+	for seed := s.First; seed <= s.Last && ctx.Err() == nil; seed++ {
 		if err := r.auditWorld(ctx, p, t, seed); err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
@@ -49,7 +50,7 @@ func (r *run) audit(ctx context.Context, s seeds) error {
 		fmt.Println("  " + f)
 	}
 	if len(t.failed) > 0 {
-		return errors.Join(errOpen, ctx.Err())
+		return errors.Join(campaign.ErrOpen, ctx.Err())
 	}
 	return ctx.Err()
 }

@@ -9,13 +9,13 @@ import (
 
 // reduce makes a world smaller as long as the difference stays, which one request is enough for: without objects, then without fields and entries
 // of lists. It gives the difference as the small world has it.
-func (r *run) reduce(ctx context.Context, f *found) (*world, *difference, error) {
+func (r *run) reduce(ctx context.Context, f *finding) (*world, *difference, error) {
 	p, err := r.vendor.Start(ctx, r.path, r.kept)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.Stop()
-	best, first, kept := f.World, f.First, f.First.Request
+	best, first, kept := f.Input, f.First, f.First.Request
 	still := func(w *world, asked request) *difference {
 		j, err := r.judge(ctx, p, w, []request{asked})
 		if err != nil || j.untranslated != nil {

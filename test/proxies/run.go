@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/campaign"
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/draw"
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
 )
@@ -20,7 +19,7 @@ type run struct {
 	path    string // of the translator
 	version string
 	kept    program.Kept
-	known   []class
+	known   []campaign.Class
 	workers int
 	each    int  // how many requests a world is asked
 	list    bool // every difference is printed
@@ -28,30 +27,19 @@ type run struct {
 	policies bool
 }
 
-// found is one class of differences: the first world that has it.
-type found struct {
-	Signature string
-	Seed      int64
-	Count     int
-	First     *difference
-	World     *world
-	Known     *class
-}
+// finding is one class of differences.
+type finding = campaign.Finding[*world, *difference]
 
 // tally is what a run found.
 type tally struct {
-	Worlds, Untranslated, Refused    int // Refused: of which a proxy refuses a part
-	Requests, Conditional, Different int
-	Explained                        int // of those that differ
-	Classes                          map[string]*found
-	untranslated                     map[string]int64 // a seed of each reason
+	campaign.Findings[*world, *difference]
+	Worlds, Untranslated, Refused int // Refused: of which a proxy refuses a part
+	Requests, Conditional         int
+	untranslated                  map[string]int64 // a seed of each reason
 }
 
 // certain is how many answers were compared.
 func (t *tally) certain() int { return t.Requests - t.Conditional }
-
-// open counts the differences that no class explains.
-func (t *tally) open() int { return t.Different - t.Explained }
 
 // judged is a world with what came of its requests.
 type judged struct {
@@ -64,63 +52,31 @@ type judged struct {
 	proved       int      // from this one on, requests and answers are those of a proof
 }
 
-// seeds are the numbers from first to last.
-type seeds struct{ first, last int64 }
-
-// all compares the seeds on several workers, each with a process of the translator. stop ends the run once it is true of what was found.
-func (r *run) all(outer context.Context, s seeds, until time.Time, stop func(*tally) bool) (*tally, error) {
-	out := &tally{Classes: map[string]*found{}, untranslated: map[string]int64{}}
-	next := atomic.Int64{}
-	next.Store(s.first)
-	ctx, cancel := context.WithCancel(outer)
-	defer cancel()
-	var lock sync.Mutex
-	var failed error
-	var workers sync.WaitGroup
-	for range r.workers {
-		workers.Go(func() {
-			err := r.work(ctx, func() (int64, bool) {
-				n := next.Add(1) - 1
-				return n, n <= s.last && (until.IsZero() || time.Now().Before(until)) && ctx.Err() == nil
-			}, func(j *judged) {
-				lock.Lock()
-				defer lock.Unlock()
-				out.note(r, j)
-				if stop(out) {
-					cancel()
-				}
-			})
-			lock.Lock()
-			defer lock.Unlock()
-			if err != nil && ctx.Err() == nil {
-				failed = errors.Join(failed, err)
-				cancel()
-			}
-		})
-	}
-	workers.Wait()
-	return out, errors.Join(failed, outer.Err())
-}
-
-// work compares seeds until there is none left.
-func (r *run) work(ctx context.Context, next func() (int64, bool), note func(*judged)) error {
-	p, err := r.vendor.Start(ctx, r.path, r.kept)
-	if err != nil {
-		return err
-	}
-	defer p.Stop()
-	for seed, more := next(); more; seed, more = next() {
-		w, requests, err := r.draw(seed)
+// compareSeeds compares the seeds on several workers, each with a process of the translator. stop ends the run once it is true of what was found.
+func (r *run) compareSeeds(ctx context.Context, s campaign.Seeds, until time.Time, stop func(*tally) bool) (*tally, error) {
+	out := &tally{untranslated: map[string]int64{}}
+	return out, s.Run(ctx, until, r.workers, func(ctx context.Context, next campaign.Next, record campaign.Record) error {
+		p, err := r.vendor.Start(ctx, r.path, r.kept)
 		if err != nil {
 			return err
 		}
-		j, err := r.judge(ctx, p, w, requests)
-		if err != nil {
-			return fmt.Errorf("seed %d: %w", seed, err)
+		defer p.Stop()
+		for seed, more := next(); more; seed, more = next() {
+			w, requests, err := r.draw(seed)
+			if err != nil {
+				return err
+			}
+			j, err := r.judge(ctx, p, w, requests)
+			if err != nil {
+				return fmt.Errorf("seed %d: %w", seed, err)
+			}
+			record(func() bool {
+				out.note(r, j)
+				return stop(out)
+			})
 		}
-		note(j)
-	}
-	return nil
+		return nil
+	})
 }
 
 // draw draws a world and what it is asked.
@@ -210,26 +166,11 @@ func (t *tally) note(r *run, j *judged) {
 	all, asked, unsure := j.differences()
 	t.Requests += asked
 	t.Conditional += unsure
-	t.Different += len(all)
 	for _, d := range all {
 		if r.list {
 			fmt.Printf("seed %d: %s\n", j.world.Seed, d.Signature)
 			d.write()
 		}
-		signature := d.Signature
-		known := explained(r.known, r.vendor.Name, signature)
-		if known != nil {
-			t.Explained++
-			signature = known.Signature
-		}
-		f := t.Classes[signature]
-		if f == nil {
-			f = &found{Signature: signature, Seed: j.world.Seed, First: d, World: j.world, Known: known}
-			t.Classes[signature] = f
-		}
-		if j.world.Seed < f.Seed {
-			f.Seed, f.First, f.World = j.world.Seed, d, j.world
-		}
-		f.Count++
+		t.Add(r.known, r.vendor.Name, d.Signature, j.world.Seed, j.world, d)
 	}
 }

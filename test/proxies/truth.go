@@ -3,10 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/test/differential/campaign"
 )
 
 // row is what the figures say of one vendor.
@@ -48,14 +49,7 @@ func writeTruth(path string, rows []row) error {
 				rows[at].write(&figures, &explained)
 				continue
 			}
-			for line := range strings.Lines(old) {
-				switch {
-				case strings.HasPrefix(line, "| "+name+" |"):
-					figures.WriteString(line)
-				case strings.HasPrefix(line, "- **"+name+"**"):
-					explained.WriteString(line)
-				}
-			}
+			campaign.CopyFigures(old, name, &figures, &explained)
 		}
 	}
 	out := before + truthStart + truthHead + figures.String() + "\nExplained differences:\n\n" + cmp.Or(explained.String(), "- There are none.\n") + truthEnd + after
@@ -75,20 +69,7 @@ func (r row) name() string {
 // write writes the figures of one vendor, and the differences that are explained.
 func (r row) write(figures, explained *strings.Builder) {
 	t := r.tally
-	agree := 100.0
-	if t.certain() > 0 {
-		agree = 100 * float64(t.certain()-t.Different) / float64(t.certain())
-	}
 	fmt.Fprintf(figures, "| %s | %s %s | %d | %d | %d | %d (%.1f %%) | %.2f %% | %d | %d |\n", r.name(), r.run.vendor.Module, r.run.version,
-		t.Worlds-t.Untranslated, t.Refused, t.Requests, t.Conditional, 100*float64(t.Conditional)/float64(max(t.Requests, 1)), agree, t.open(), t.Explained)
-	for _, f := range slices.SortedFunc(maps.Values(t.Classes), func(a, b *found) int { return cmp.Compare(a.Signature, b.Signature) }) {
-		if f.Known == nil {
-			continue
-		}
-		fmt.Fprintf(explained, "- **%s**, %d times: %s", r.name(), f.Count, f.Known.Reason)
-		if f.Known.Where != "" {
-			fmt.Fprintf(explained, " (%s)", f.Known.Where)
-		}
-		explained.WriteString("\n")
-	}
+		t.Worlds-t.Untranslated, t.Refused, t.Requests, t.Conditional, 100*float64(t.Conditional)/float64(max(t.Requests, 1)), t.PercentOf(t.certain()), t.CountOpen(), t.Explained)
+	t.WriteExplained(explained, r.name())
 }

@@ -1,4 +1,4 @@
-package main
+package campaign
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 // classesFile lists what is known.
 const classesFile = "classes.yaml"
 
-// class is a sort of difference that is known and explained.
-type class struct {
+// Class is a sort of difference that is known and explained.
+type Class struct {
 	Peer      string `json:"peer"`
 	Signature string `json:"signature"` // a regular expression for whole signatures
 	Reason    string `json:"reason"`
@@ -21,12 +21,13 @@ type class struct {
 	pattern *regexp.Regexp
 }
 
-func readClasses() ([]class, error) {
+// ReadClasses reads the classes of the comparison in whose folder the program runs.
+func ReadClasses() ([]Class, error) {
 	text, err := os.ReadFile(classesFile)
 	if err != nil {
 		return nil, err
 	}
-	var out []class
+	var out []Class
 	if err := yaml.UnmarshalStrict(text, &out); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", classesFile, err)
 	}
@@ -41,8 +42,8 @@ func readClasses() ([]class, error) {
 	return out, nil
 }
 
-// explained is the class that explains a signature, or nil.
-func explained(known []class, peer, signature string) *class {
+// findClass returns the class that explains a signature, or nil.
+func findClass(known []Class, peer, signature string) *Class {
 	for i := range known {
 		if known[i].Peer == peer && known[i].pattern.MatchString(signature) {
 			return &known[i]
