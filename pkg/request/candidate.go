@@ -248,8 +248,7 @@ func (m *match) explainDoubt() string {
 func (s *matchSettings) isCatchAll(c *candidate) bool {
 	path := c.pathMatch(s)
 	every := path.form == prefix && path.value == "/" || path.form == expression && path.value == ".*"
-	return every && !s.asksForMethod(c) && len(c.match.headers) == 0 &&
-		(len(c.match.query) == 0 || s.Ignores(routing.IgnoredQuery))
+	return every && s.isUnconditional(c)
 }
 
 // isOneGroup reports whether two candidates are of routes that some data planes sort together.

@@ -2,8 +2,6 @@ package request
 
 import (
 	"cmp"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -232,10 +230,14 @@ func (e Entry) NewRequest(host string, protocol Protocol) Request {
 func (m Competition) Competitors(e Entry, w Destination, host string, protocol Protocol) []Competitor {
 	r, s := e.NewRequest(host, protocol), m.settingsAt(e.Gateway)
 	var out []Competitor
-	for i, table := range m.findTables(&r, e.Gateway, w.Listener, s) {
-		kinds := []string{"HTTPRoute"}
-		calls := slices.ContainsFunc(table,
+	tables := m.findTables(&r, e.Gateway, w.Listener, s)
+	hasCalls := func(table routeTable) bool {
+		return slices.ContainsFunc(table,
 			func(p entryListener) bool { return m.findIndex(p.id)["GRPCRoute"].hasHost(host) })
+	}
+	calls := slices.ContainsFunc(tables, hasCalls)
+	for i, table := range tables {
+		kinds := []string{"HTTPRoute"}
 		switch {
 		case table[0].facts.Protocol == "TLS" && protocol == GRPC:
 			continue
@@ -246,9 +248,9 @@ func (m Competition) Competitors(e Entry, w Destination, host string, protocol P
 				return nil // they are HTTP requests to the rules
 			}
 			kinds = []string{"HTTPRoute", "GRPCRoute"}
-		case protocol == GRPC && !m.haveCalls(&r, e.Gateway, w.Listener, s):
+		case protocol == GRPC && !calls:
 			return nil
-		case protocol == GRPC && calls:
+		case protocol == GRPC && hasCalls(table):
 			kinds = []string{"GRPCRoute"}
 		}
 		for _, kind := range kinds {
@@ -285,14 +287,6 @@ func (m Competition) findTables(r *Request, gateway topology.NodeID, listener st
 	return out
 }
 
-// haveCalls reports whether GRPCRoutes are for the host of a request.
-func (m Competition) haveCalls(r *Request, gateway topology.NodeID, listener string, s *matchSettings) bool {
-	return slices.ContainsFunc(m.findTables(r, gateway, listener, s), func(table routeTable) bool {
-		return slices.ContainsFunc(table,
-			func(p entryListener) bool { return m.findIndex(p.id)["GRPCRoute"].hasHost(r.Host) })
-	})
-}
-
 // addCompetitors adds what candidates ask for. A prefix that is an exact path of its own is two
 // competitors.
 func (m Competition) addCompetitors(to []Competitor, candidates []candidate, s *matchSettings, rank int) []Competitor {
@@ -318,80 +312,6 @@ func (m Competition) addCompetitors(to []Competitor, candidates []candidate, s *
 	return to
 }
 
-// toTests returns what a candidate asks for as the data plane reads it, that of the path first. An
-// Expression has to match a whole text.
-func (s *matchSettings) toTests(c *candidate) []Test {
-	m := c.match
-	if m == nil {
-		return nil
-	}
-	var out []Test
-	add := func(of Aspect, v valueMatch, tied routing.Tied) {
-		switch v.form {
-		case exact:
-			out = append(out, Test{Aspect: of, Name: v.name, Form: Exact, Value: v.value})
-		case expression:
-			out = append(out, Test{Aspect: of, Name: v.name, Form: Expression, Value: completeExpression(v.value, tied),
-				Text: v.value})
-		}
-	}
-	path := c.pathMatch(s)
-	switch {
-	case !s.asksForPath(m):
-		add(AspectService, m.service, s.Regex.Tied)
-		add(AspectCall, m.call, s.Regex.Tied)
-	case path.form == prefix:
-		out = s.addPrefixTest(out, path.value)
-	case path.glob != nil && s.Prefix == routing.PatternExact:
-		out = append(out, Test{Aspect: AspectPath, Form: Expression, Value: globToExpression(path.value),
-			Text: path.value})
-	default:
-		add(AspectPath, valueMatch{form: path.form, value: path.value}, s.Regex.Tied)
-	}
-	if m.method != "" && !s.Ignores(routing.IgnoredMethod) {
-		out = append(out, Test{Aspect: AspectMethod, Value: m.method})
-	}
-	for _, h := range m.headers {
-		if s.Headers == routing.SplitValues && h.form == exact {
-			out = append(out, Test{Aspect: AspectHeader, Name: h.name, Form: Expression,
-				Value: `(?:.*,)?[ \t]*` + regexp.QuoteMeta(h.value) + `[ \t]*(?:,.*)?`, Text: h.value})
-			continue
-		}
-		add(AspectHeader, h, s.Regex.HeaderTied)
-	}
-	if !s.Ignores(routing.IgnoredQuery) {
-		for _, q := range s.queryOf(m) {
-			add(AspectQuery, q, s.Regex.HeaderTied)
-		}
-	}
-	return out
-}
-
-// addPrefixTest adds what a prefix asks for; none asks for the root.
-func (s *matchSettings) addPrefixTest(to []Test, value string) []Test {
-	stem := trimSlash(value)
-	switch {
-	case stem == "":
-		return to
-	case s.Prefix == routing.ByCharacters, s.Prefix == routing.OwnExact && strings.HasSuffix(value, "/"):
-		return append(to, Test{Aspect: AspectPath, Form: Expression, Value: regexp.QuoteMeta(value) + `(?s:.*)`,
-			Text: value + "…"})
-	}
-	return append(to, Test{Aspect: AspectPath, Form: Prefix, Value: stem})
-}
-
-// completeExpression returns an expression that matches whole texts where one that is tied to some
-// ends of a text matches a part.
-func completeExpression(text string, tied routing.Tied) string {
-	switch tied {
-	case routing.TiedStart:
-		return `(?:` + text + `)(?s:.*)`
-	case routing.TiedNowhere:
-		return `(?s:\A.*)(?:` + text + `)(?s:.*\z)`
-	}
-	return text
-}
-
 // FindRule tells where a request goes, as Find does, but without comparisons, near misses and the
 // settings that would matter.
 func (m *Matcher) FindRule(r Request, w Destination) (*Answer, error) {
@@ -410,51 +330,6 @@ func (m *Matcher) FindRule(r Request, w Destination) (*Answer, error) {
 	*t = trace{sure: t.sure[:0], unsure: t.unsure[:0]} // its memory is used again
 	m.spareTrace = t
 	return a, nil
-}
-
-// mayDiffer reports whether a Gateway's data plane is not known, so that others than the rules of the
-// Gateway API's text may decide.
-func (m *Matcher) mayDiffer(gateway topology.NodeID) bool {
-	return !m.settingsAt(gateway).described && len(m.profiles.All) > 0
-}
-
-// MayDiffer reports whether it is not known which data plane answers at an entry.
-func (m Competition) MayDiffer(e Entry) bool { return m.mayDiffer(e.Gateway) }
-
-// addDifferent makes the rule uncertain where the data plane of the Gateway is not known and some of
-// those that are described give the request to another rule.
-func (m *Matcher) addDifferent(t *trace, w Destination) {
-	a := t.answer
-	var others []*Answer
-	why := ""
-	m.findDifferent(t, w, func(name string, o *Answer) bool {
-		same := func(known *Answer) bool { return known.Rule == o.Rule && known.Listener == o.Listener }
-		if !slices.ContainsFunc(others, same) && !slices.ContainsFunc(a.Possible, same) {
-			others = append(others, o)
-		}
-		if why == "" {
-			instead := "no rule"
-			if o.Rule != topology.None {
-				instead = m.graph.Node(o.Rule).Ref.String()
-			}
-			why = fmt.Sprintf("the implementation of %s is not known, and %s lets %s take the request",
-				m.graph.Node(a.Gateway).Ref, name, instead)
-		}
-		return true
-	})
-	switch {
-	case why == "":
-		return
-	case a.Possible == nil && !a.RuleUncertain:
-		own := *a
-		a.Possible = []*Answer{&own}
-	case a.Possible == nil: // not even all rules that may take it are known
-		others = nil
-	}
-	a.addCandidateDoubt(why)
-	if a.Possible != nil {
-		a.Possible = append(a.Possible, others...)
-	}
 }
 
 // IsDelegating reports whether the rule of a match delegates to other routes, whose rules are not

@@ -108,10 +108,7 @@ func (m *Matcher) checkAlternatives(t *trace, w Destination) {
 	if m.hasExpressions {
 		others = append(others, alternative{gatewayapi.RegexAnchored, chooseText(s.Regex.Tied == routing.TiedNowhere,
 			"true", "false"), func(s *matchSettings) {
-			tied := routing.TiedNowhere
-			if s.Regex.Tied == routing.TiedNowhere {
-				tied = routing.TiedBoth
-			}
+			tied := chooseOther(s.Regex.Tied, routing.TiedBoth, routing.TiedNowhere)
 			s.Regex.Tied, s.Regex.HeaderTied = tied, tied
 		}})
 	}
@@ -141,20 +138,10 @@ func (s *matchSettings) listAlternatives(cs []candidate) []alternative {
 	}
 	out := []alternative{
 		{gatewayapi.HostnamePrecedence, chooseText(s.Hostname == routing.Effective, "original", "intersection"),
-			func(s *matchSettings) {
-				if s.Hostname == routing.Effective {
-					s.Hostname = routing.Configured
-				} else {
-					s.Hostname = routing.Effective
-				}
-			}},
+			func(s *matchSettings) { s.Hostname = chooseOther(s.Hostname, routing.Configured, routing.Effective) }},
 		{gatewayapi.PrefixLength, chooseText(s.PrefixLength == routing.Trimmed, "literal", "stripped"),
 			func(s *matchSettings) {
-				if s.PrefixLength == routing.Trimmed {
-					s.PrefixLength = routing.AsWritten
-				} else {
-					s.PrefixLength = routing.Trimmed
-				}
+				s.PrefixLength = chooseOther(s.PrefixLength, routing.AsWritten, routing.Trimmed)
 			}},
 		{gatewayapi.MethodRank, chooseText(asHeader, "own", "header"), reorder(!asHeader, ageless)},
 		{gatewayapi.RouteAgeSource, chooseText(ageless, "creationTimestamp", "none"), reorder(asHeader, !ageless)},
@@ -171,70 +158,25 @@ func (s *matchSettings) listAlternatives(cs []candidate) []alternative {
 	return out
 }
 
-// mostNamed is how many implementations a difference names.
-const mostNamed = 3
-
-// findDifferent calls see with what other data planes make of the request of a trace, if it is not
-// known which data plane takes it: those that are described and for certain give it to another rule.
-func (m *Matcher) findDifferent(t *trace, w Destination, see func(name string, a *Answer) bool) {
-	a := t.answer
-	if t.settings.described || a.Gateway == topology.None || m.graph.Node(a.Gateway).Object == nil ||
-		t.answeredByPath || a.Request.Protocol != HTTP && a.Request.Protocol != GRPC {
-		return
-	}
-	if m.otherSettings == nil {
-		for _, p := range m.profiles.All {
-			m.otherSettings = append(m.otherSettings, newMatchSettings(m.settings, p))
-		}
-	}
-	w.Gateway = a.Gateway
-	for _, s := range m.otherSettings {
-		o, err := runTrace(m, &a.Request, w, s, false)
-		if err == nil && !o.answer.RuleUncertain && o.answer.Rule != a.Rule && !see(s.Name, o.answer) {
-			return
-		}
-	}
-}
-
-// noteImplementations notes that the data plane of the Gateway is not known, where that decides
-// which rule takes the request.
-func (m *Matcher) noteImplementations(t *trace, w Destination) {
-	var names []string
-	instead := ""
-	m.findDifferent(t, w, func(name string, o *Answer) bool {
-		if names == nil {
-			instead = "no rule"
-			if o.Rule != topology.None {
-				instead = m.graph.Node(o.Rule).Ref.String()
-			}
-		}
-		names = append(names, name)
-		return len(names) < mostNamed
-	})
-	if names == nil {
-		return
-	}
-	verb := "lets"
-	if len(names) > 1 {
-		verb = "let"
-	}
-	what := "another rule"
-	if len(names) == 1 {
-		what = instead
-	}
-	t.answer.addProblem(model.Warning, model.ImplementationsDiffer, m.graph.Node(t.answer.Gateway).Object,
-		fmt.Sprintf("the implementation of %s is not known: the answer is what the Gateway API says; %s %s %s take the request",
-			m.graph.Node(t.answer.Gateway).Ref, strings.Join(names, ", "), verb, what),
-		"add the GatewayClass, whose controllerName tells the implementation")
-}
-
 func (m *Matcher) noteDifference(a *Answer, other alternative, rule topology.NodeID) {
-	instead := "no rule matches"
-	if rule != topology.None {
-		instead = m.graph.Node(rule).Ref.String() + " takes the request"
+	a.addProblem(model.Info, model.SettingMatters, nil, fmt.Sprintf("with %s=%s %s", other.setting, other.value,
+		m.formatTaker(rule)), "")
+}
+
+// formatTaker says which rule takes a request, or that none does (None).
+func (m *Matcher) formatTaker(rule topology.NodeID) string {
+	if rule == topology.None {
+		return "no rule matches"
 	}
-	a.addProblem(model.Info, model.SettingMatters, nil, fmt.Sprintf("with %s=%s %s", other.setting,
-		other.value, instead), "")
+	return m.graph.Node(rule).Ref.String() + " takes the request"
+}
+
+// chooseOther returns the second of two values for the first, and else the first.
+func chooseOther[T comparable](value, first, second T) T {
+	if value == first {
+		return second
+	}
+	return first
 }
 
 // chooseText returns the first text if b holds, else the second.

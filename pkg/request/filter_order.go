@@ -18,21 +18,24 @@ func (r *Request) isPreflight() bool {
 func (t *trace) noteFilterOrder() {
 	filters := t.answer.Filters
 	if t.request.isPreflight() && slices.Contains(filters, "CORS") {
-		t.addReason("it is a CORS preflight: " + explainPreflight(t.settings))
+		t.addReason("it is a CORS preflight: " + explainPreflight(t.settings, "it", "reaches"))
 	}
 	if why := explainFiltersInOrder(t.settings, filters); why != "" {
 		t.addReason(why)
 	}
 }
 
-func explainPreflight(s *matchSettings) string {
+// explainPreflight says whether the data plane authenticates what is a preflight, named by a subject
+// with the verb for it.
+func explainPreflight(s *matchSettings, what, reaches string) string {
 	switch s.Preflight {
 	case routing.PreflightBeforeAuth:
-		return s.Name + " answers it before authentication"
+		return s.Name + " answers " + what + " before authentication"
 	case routing.PreflightAfterAuth:
-		return s.Name + " authenticates it first"
+		return s.Name + " authenticates " + what + " first"
 	}
-	return "whether it reaches authentication is not known of " + chooseText(s.described, s.Name, "the implementation")
+	return "whether " + what + " " + reaches + " authentication is not known of " +
+		chooseText(s.described, s.Name, "the implementation")
 }
 
 // explainFiltersInOrder says that what an extension keeps out comes after a redirect or a rewrite;
@@ -57,12 +60,7 @@ func (m *Matcher) AuthenticationNotes(a *Answer) []string {
 	s, rule := m.settingsAt(a.Gateway), m.graph.Node(a.Rule).Ref.String()
 	var out []string
 	if slices.Contains(a.Filters, "CORS") && s.Preflight != routing.PreflightAfterAuth {
-		why := "whether CORS preflights reach authentication is not known of " +
-			chooseText(s.described, s.Name, "the implementation")
-		if s.Preflight == routing.PreflightBeforeAuth {
-			why = s.Name + " answers CORS preflights before authentication"
-		}
-		out = append(out, rule+": "+why)
+		out = append(out, rule+": "+explainPreflight(s, "CORS preflights", "reach"))
 	}
 	if why := explainFiltersInOrder(s, a.Filters); why != "" {
 		out = append(out, rule+": "+why)

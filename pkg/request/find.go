@@ -215,6 +215,17 @@ func (t *trace) findAtGateway(w Destination) {
 		table = t.fittingListeners[:1]
 	}
 	defer t.checkRefusal(a.Gateway)
+	t.answerFrom(table)
+	if unknownName && len(t.sure) > 0 {
+		a.makeRuleUncertain("no listener is for the server name " + r.SNI + "; whether the host alone decides is not " +
+			"known of " + t.settings.Name)
+	}
+}
+
+// answerFrom answers with the best candidate of a table, or, where less specific listeners answer as
+// well, of the first one of those that fit that has any.
+func (t *trace) answerFrom(table routeTable) {
+	a := t.answer
 	t.answeringTables = []routeTable{table}
 	if t.settings.sharedListeners {
 		t.answeringTables = nil
@@ -237,10 +248,6 @@ func (t *trace) findAtGateway(w Destination) {
 		return
 	}
 	t.chooseBest()
-	if unknownName {
-		a.makeRuleUncertain("no listener is for the server name " + r.SNI + "; whether the host alone decides is not " +
-			"known of " + t.settings.Name)
-	}
 }
 
 // answerMisdirected answers a request over TLS whose host belongs to another listener than its
@@ -339,10 +346,7 @@ func (t *trace) isGuarded(c *candidate) bool {
 	if !t.settings.RedirectGuard || c.match == nil {
 		return false
 	}
-	own := "http"
-	if t.request.Secure {
-		own = "https"
-	}
+	own := t.request.scheme()
 	n := t.matcher.graph.Node(c.rule)
 	for _, f := range ruleBody(n).Field("filters").Items {
 		if f.Text("type") == "RequestRedirect" && f.Text("requestRedirect", "scheme") == own {
@@ -361,53 +365,6 @@ func (t *trace) sortCandidates() {
 	if t.settings.HostGroups == routing.GroupsUnsorted {
 		t.sure = t.settings.mergeGroups(t.sure)
 	}
-}
-
-// answerNoMatch answers where no rule matches.
-func (t *trace) answerNoMatch() {
-	a := t.answer
-	a.Status = t.notFoundStatus()
-	chosen := t.answeringTables[0][0]
-	switch {
-	case t.request.Protocol == TLS && chosen.facts.Protocol == "HTTPS":
-		t.addReason("the server name leads to " + t.matcher.listenerName(chosen) + ", which takes HTTP only")
-	case t.committedTo != "":
-		t.addReason(t.settings.Name + " chooses the path first: " + t.committedTo +
-			" is the best one, and no other condition of its matches holds")
-	case len(t.answeringTables) > 1:
-		t.addReason("no rule matches on any of the " + fmt.Sprint(len(t.answeringTables)) + " listeners that fit")
-	case t.shadowing:
-		host := "routes for hostname " + t.virtualHost + " decide"
-		if t.virtualHost == "" {
-			host = "routes for every host decide"
-		}
-		t.addReason("no rule on " + t.matcher.listenerName(chosen) + " matches: " + host + " alone (" +
-			t.settings.implementationName() + ")" + t.isolationNote())
-	case len(t.matcher.findIndex(chosen.id)) == 0:
-		t.addReason("no route is attached to " + t.matcher.listenerName(chosen) + t.isolationNote())
-	case !t.matcher.hasRouteForHost(chosen.id, t.request):
-		t.addReason("no route on " + t.matcher.listenerName(chosen) + " is for " + t.request.Host + t.isolationNote())
-	default:
-		t.addReason("no rule on " + t.matcher.listenerName(chosen) + " matches" + t.isolationNote())
-	}
-	t.checkUnsureCandidates(nil)
-	t.checkOpenHost()
-}
-
-// checkOpenHost makes the rule uncertain if another virtual host may decide instead.
-func (t *trace) checkOpenHost() {
-	if t.openHost != "" {
-		t.answer.makeRuleUncertain(t.openHost)
-	}
-}
-
-// isolationNote says that a less specific listener is not used.
-func (t *trace) isolationNote() string {
-	if len(t.fittingListeners) < 2 || len(t.answeringTables) > 0 && len(t.answeringTables[0]) > 1 {
-		return ""
-	}
-	return "; " + t.matcher.listenerName(t.fittingListeners[1]) +
-		" is not used, because only the most specific listener answers"
 }
 
 // chooseBest takes the best candidate and says what becomes of the request by its rule.

@@ -145,9 +145,9 @@ type Matcher struct {
 	profiles          Profiles
 	settingsByGateway map[topology.NodeID]*matchSettings
 	refusals          map[portKey][]refusal
-	otherSettings     []*matchSettings // of the profiles of all data planes; nil: not made yet
-	spareTrace        *trace           // kept to use its memory again
-	lastArrival       arrival          // the last one
+	settingsByProfile map[*routing.Profile]*matchSettings
+	spareTrace        *trace  // kept to use its memory again
+	lastArrival       arrival // the last one
 }
 
 // NewMatcher is a Matcher over a graph, with the settings that the graph was built with.
@@ -155,7 +155,8 @@ func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
 	return &Matcher{graph: g, settings: s, indexes: map[topology.NodeID]index{},
 		compiled:      map[topology.NodeID][]match{},
 		listenerCache: map[topology.NodeID][]entryListener{}, portCache: map[portKey]portListeners{},
-		settingsByGateway: map[topology.NodeID]*matchSettings{}, refusals: map[portKey][]refusal{}}
+		settingsByGateway: map[topology.NodeID]*matchSettings{},
+		settingsByProfile: map[*routing.Profile]*matchSettings{}, refusals: map[portKey][]refusal{}}
 }
 
 // findIndex returns the index of a listener or of a Service in the mesh.

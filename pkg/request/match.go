@@ -25,6 +25,7 @@ type match struct {
 	// Of gRPC, for data planes that have HTTPRoutes and GRPCRoutes in one list:
 	bare      bool                            // the rule has no matches
 	anyCall   bool                            // it asks for neither a service nor a method
+	compiler  *compiler                       // of what they are as a path
 	callPaths map[routing.GRPCPath]*pathMatch // service and method as a path, as data planes read them
 }
 
@@ -122,7 +123,7 @@ func (c *compiler) compileRule(body model.Body, grpc bool) (out []match, faults 
 }
 
 func (c *compiler) compileMatch(v model.Body, grpc bool) (match, error) {
-	m := match{grpc: grpc}
+	m := match{grpc: grpc, compiler: c}
 	var err error
 	if grpc {
 		method := v.Field("method")
@@ -270,47 +271,6 @@ func tieExpression(text string, tied routing.Tied) string {
 // globToExpression returns a pattern in which * is any text and ? any character as an expression.
 func globToExpression(glob string) string {
 	return strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(glob))
-}
-
-// callPath returns what the service and the method of a match are as a path, as a data plane reads
-// them.
-func (m *match) callPath(of routing.GRPCPath) pathMatch {
-	if m.anyCall {
-		return pathMatch{form: prefix, value: "/"}
-	}
-	if known := m.callPaths[of]; known != nil {
-		return *known
-	}
-	text := func(v *valueMatch, any string) string {
-		switch {
-		case v.form == anything:
-			return any
-		case v.form == exact:
-			return regexp.QuoteMeta(v.value)
-		}
-		return v.value
-	}
-	out := pathMatch{form: expression,
-		value: "/" + text(&m.service, of.AnyService) + "/" + text(&m.call, of.AnyCall)}
-	switch {
-	case of.Expressions:
-	case m.service.form == exact && m.call.form == exact:
-		out = pathMatch{form: exact, value: "/" + m.service.value + "/" + m.call.value}
-	case m.service.form == exact && m.call.form == anything && of.Prefix != "":
-		out = pathMatch{form: prefix, value: strings.ReplaceAll(of.Prefix, "SERVICE", m.service.value)}
-	}
-	if of.CallAsHeader && m.service.form == anything && m.call.form == exact && !of.Expressions {
-		out = pathMatch{form: expression, value: "(?s:.*)/" + text(&m.call, of.AnyCall), asRoot: true}
-	}
-	if out.form == expression {
-		one := compiler{}
-		out.regex = one.compileRegex(out.value)
-	}
-	if m.callPaths == nil {
-		m.callPaths = map[routing.GRPCPath]*pathMatch{}
-	}
-	m.callPaths[of] = &out
-	return out
 }
 
 // textAt is the text at a key, "" where there is none.

@@ -99,8 +99,17 @@ func removeCriterion(order []routing.Criterion, of routing.Criterion) []routing.
 
 // RouteWith sets how the data planes choose rules.
 func (m *Matcher) RouteWith(p Profiles) *Matcher {
-	m.profiles, m.settingsByGateway, m.refusals = p, map[topology.NodeID]*matchSettings{}, map[portKey][]refusal{}
+	m.profiles, m.refusals = p, map[portKey][]refusal{}
+	m.settingsByGateway, m.settingsByProfile = map[topology.NodeID]*matchSettings{}, map[*routing.Profile]*matchSettings{}
 	return m
+}
+
+// settingsOf returns the settings for a data plane; nil: one that is not described.
+func (m *Matcher) settingsOf(p *routing.Profile) *matchSettings {
+	if m.settingsByProfile[p] == nil {
+		m.settingsByProfile[p] = newMatchSettings(m.settings, p)
+	}
+	return m.settingsByProfile[p]
 }
 
 // settingsAt returns the settings for a Gateway, or for one that is not known (None).
@@ -112,17 +121,16 @@ func (m *Matcher) settingsAt(gateway topology.NodeID) *matchSettings {
 	if gateway != topology.None && m.profiles.AtGateway != nil {
 		p = m.profiles.AtGateway(m.graph, gateway)
 	}
-	s := newMatchSettings(m.settings, p)
-	m.settingsByGateway[gateway] = s
-	return s
+	m.settingsByGateway[gateway] = m.settingsOf(p)
+	return m.settingsByGateway[gateway]
 }
 
 // settingsInMesh returns the settings for requests to a Service in the mesh.
 func (m *Matcher) settingsInMesh(service model.Ref) *matchSettings {
 	if m.profiles.InMesh == nil {
-		return m.settingsAt(topology.None)
+		return m.settingsOf(nil)
 	}
-	return newMatchSettings(m.settings, m.profiles.InMesh(m.graph, service))
+	return m.settingsOf(m.profiles.InMesh(m.graph, service))
 }
 
 // implementationName names the data plane for people.

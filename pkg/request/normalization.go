@@ -94,11 +94,8 @@ func (m *Matcher) checkNormalization(t *trace, w Destination) {
 		if err != nil || o.answer.toKey() == a.toKey() {
 			continue
 		}
-		instead := "no rule matches"
-		if o.answer.Rule != topology.None {
-			instead = m.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
-		}
-		a.makeRuleUncertain(fmt.Sprintf("an implementation may compare the path as %s, and then %s", path, instead))
+		a.makeRuleUncertain(fmt.Sprintf("an implementation may compare the path as %s, and then %s", path,
+			m.formatTaker(o.answer.Rule)))
 		severity = model.Warning
 		break
 	}
@@ -149,9 +146,6 @@ func (t *trace) checkHostDot(w Destination) {
 	if err != nil || o.answer.toKey() == t.answer.toKey() {
 		return
 	}
-	instead := "no rule matches"
-	if o.answer.Rule != topology.None {
-		instead = t.matcher.graph.Node(o.answer.Rule).Ref.String() + " takes the request"
-	}
-	t.answer.makeRuleUncertain("an implementation may compare the host as " + r.Host + ", and then " + instead)
+	t.answer.makeRuleUncertain("an implementation may compare the host as " + r.Host + ", and then " +
+		t.matcher.formatTaker(o.answer.Rule))
 }

@@ -50,7 +50,7 @@ func (m *Matcher) findRefusals(gateway topology.NodeID, port int32) []refusal {
 
 // servedHost is a hostname for which a listener has routes.
 type servedHost struct {
-	routes []model.Ref
+	routes model.Set[model.Ref]
 	open   string // why it is not known whether one of them is attached; "": one is
 }
 
@@ -70,9 +70,7 @@ func (m *Matcher) listServedHosts(listener topology.NodeID, s *matchSettings) ma
 					if !seen || c.openReason == "" {
 						served.open, seen = c.openReason, true
 					}
-					if !slices.Contains(served.routes, c.object.Ref) {
-						served.routes = append(served.routes, c.object.Ref)
-					}
+					served.routes.Add(c.object.Ref)
 				}
 			}
 			if seen {
@@ -99,7 +97,7 @@ func compareServedHosts(a, b map[string]servedHost) (r refusal, found bool) {
 	for _, host := range shared {
 		r.hosts.Add(chooseText(host == "", "*", host))
 		r.open = cmp.Or(r.open, a[host].open, b[host].open)
-		r.routes = append(append(r.routes, a[host].routes...), b[host].routes...)
+		r.routes = append(append(r.routes, a[host].routes.List...), b[host].routes.List...)
 	}
 	slices.SortFunc(r.routes, model.Ref.Compare)
 	r.routes = slices.Compact(r.routes)

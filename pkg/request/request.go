@@ -269,6 +269,9 @@ func (r *Request) findParameter(name string) (string, bool) {
 	return "", false
 }
 
+// scheme returns the scheme of the request's URL.
+func (r *Request) scheme() string { return chooseText(r.Secure, "https", "http") }
+
 // formatText returns the request in one line.
 func (r *Request) formatText() string {
 	address := r.Address
@@ -276,10 +279,7 @@ func (r *Request) formatText() string {
 		address = "[" + address + "]"
 	}
 	at := address + ":" + strconv.Itoa(int(r.Port))
-	scheme := "http"
-	if r.Secure {
-		scheme = "https"
-	}
+	scheme := r.scheme()
 	if r.Port == 80 && !r.Secure || r.Port == 443 && r.Secure {
 		at = address
 	}

@@ -123,7 +123,7 @@ func (t *trace) buildLocation(f model.Body, by *match) *Location {
 	if code, ok := f.Field("statusCode").Value().(int64); ok {
 		l.Status = int(code)
 	}
-	own := chooseText(r.Secure, "https", "http")
+	own := r.scheme()
 	scheme, host := f.Text("scheme"), f.Text("hostname")
 	given, hasPort := f.Field("port").Value().(int64)
 	port := t.chooseRedirectPort(scheme, host, given, hasPort)
@@ -150,7 +150,7 @@ func (t *trace) buildLocation(f model.Body, by *match) *Location {
 // are those that the redirect gives, if any.
 func (t *trace) chooseRedirectPort(scheme, host string, given int64, hasPort bool) int64 {
 	r, s := t.request, t.settings
-	own := chooseText(r.Secure, "https", "http")
+	own := r.scheme()
 	written, _ := strconv.ParseInt(r.HostPort, 10, 32)
 	all, asWritten := s.RedirectPort == routing.AllPorts, s.RedirectHost == routing.HostAsWritten && host == ""
 	switch {
@@ -191,7 +191,7 @@ func (r *Request) formatQuery() string {
 
 // formatURL returns the URL of the request at the port that it came to.
 func (r *Request) formatURL() string {
-	scheme := chooseText(r.Secure, "https", "http")
+	scheme := r.scheme()
 	out := scheme + "://" + bracketAddress(r.writtenHost())
 	if int64(r.Port) != standardPorts[scheme] {
 		out += ":" + strconv.Itoa(int(r.Port))

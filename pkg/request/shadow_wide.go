@@ -71,7 +71,7 @@ func (s *shadowFinder) listWide(met []attachedRoute, prefixFirst bool) []wideMat
 			if p.late || p.form != expression && (p.form != prefix || !prefixFirst) {
 				continue
 			}
-			if c := s.buildCandidate(s.routes[m.route], p, m); s.settings.isUnconditional(c.match) && !s.isOut(&c) {
+			if c := s.buildCandidate(s.routes[m.route], p, m); s.settings.isUnconditional(&c) && !s.isOut(&c) {
 				found = append(found, c)
 			}
 		}
@@ -108,10 +108,11 @@ func (s *shadowFinder) areOrdered(a, b *candidate) bool {
 	return t.explainUndecided(a, b) == ""
 }
 
-// isUnconditional reports whether a match asks for nothing but a path, as the data plane reads it.
-func (s *matchSettings) isUnconditional(m *match) bool {
-	return (m.method == "" || s.Ignores(routing.IgnoredMethod)) && len(m.headers) == 0 &&
-		(len(m.query) == 0 || s.Ignores(routing.IgnoredQuery))
+// isUnconditional reports whether a candidate asks for nothing but a path, as the data plane reads
+// it.
+func (s *matchSettings) isUnconditional(c *candidate) bool {
+	return !s.asksForMethod(c) && len(c.match.headers) == 0 &&
+		(len(c.match.query) == 0 || s.Ignores(routing.IgnoredQuery))
 }
 
 // wideMatch is a match that asks for a path alone.
