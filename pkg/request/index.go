@@ -107,17 +107,6 @@ func (b *bucket) eachCandidate(r *Request, s *matchSettings, see func([]candidat
 	}
 }
 
-// listAll returns the candidates of a bucket, in parts.
-func (b *bucket) listAll() [][]candidate {
-	out := [][]candidate{b.rest}
-	for _, of := range []map[string][]candidate{b.exact, b.prefix} {
-		for _, cs := range of {
-			out = append(out, cs)
-		}
-	}
-	return out
-}
-
 // Matcher answers requests over one graph. It keeps what it has read of routes, so that many
 // requests cost little more than one. It is not safe for concurrent use.
 type Matcher struct {
@@ -146,6 +135,7 @@ type Matcher struct {
 	settingsByGateway map[topology.NodeID]*matchSettings
 	refusals          map[portKey][]refusal
 	settingsByProfile map[*routing.Profile]*matchSettings
+	served            map[servedKey]servedHost
 	spareTrace        *trace  // kept to use its memory again
 	lastArrival       arrival // the last one
 }
@@ -156,7 +146,7 @@ func NewMatcher(g *topology.Graph, s model.Settings) *Matcher {
 		compiled:      map[topology.NodeID][]match{},
 		listenerCache: map[topology.NodeID][]entryListener{}, portCache: map[portKey]portListeners{},
 		settingsByGateway: map[topology.NodeID]*matchSettings{},
-		settingsByProfile: map[*routing.Profile]*matchSettings{}, refusals: map[portKey][]refusal{}}
+		settingsByProfile: map[*routing.Profile]*matchSettings{}, served: map[servedKey]servedHost{}, refusals: map[portKey][]refusal{}}
 }
 
 // findIndex returns the index of a listener or of a Service in the mesh.

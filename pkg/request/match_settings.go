@@ -99,7 +99,7 @@ func removeCriterion(order []routing.Criterion, of routing.Criterion) []routing.
 
 // RouteWith sets how the data planes choose rules.
 func (m *Matcher) RouteWith(p Profiles) *Matcher {
-	m.profiles, m.refusals = p, map[portKey][]refusal{}
+	m.profiles, m.refusals, m.served = p, map[portKey][]refusal{}, map[servedKey]servedHost{}
 	m.settingsByGateway, m.settingsByProfile = map[topology.NodeID]*matchSettings{}, map[*routing.Profile]*matchSettings{}
 	return m
 }

@@ -14,8 +14,8 @@ import (
 type refusal struct {
 	listeners [2]topology.NodeID
 	hosts     model.Tally
-	routes    []model.Ref // of both, for these hostnames
-	open      string      // why it is not known whether that is so; "": it is
+	open      string        // why it is not known whether that is so; "": it is
+	problem   model.Problem // what is reported
 }
 
 // findRefusals returns why the routes of a port of a Gateway are refused, one for each pair of
@@ -37,8 +37,9 @@ func (m *Matcher) findRefusals(gateway topology.NodeID, port int32) []refusal {
 	var out []refusal
 	for i := range open {
 		for j := range open[:i] {
-			if r, found := compareServedHosts(hosts[j], hosts[i]); found {
+			if r, routes := m.compareServedHosts(hosts[j], hosts[i]); routes != nil {
 				r.listeners = [2]topology.NodeID{open[j].id, open[i].id}
+				r.problem = r.buildProblem(m, gateway, port, routes)
 				out = append(out, r)
 			}
 		}
@@ -48,41 +49,27 @@ func (m *Matcher) findRefusals(gateway topology.NodeID, port int32) []refusal {
 	return out
 }
 
-// servedHost is a hostname for which a listener has routes.
-type servedHost struct {
-	routes model.Set[model.Ref]
-	open   string // why it is not known whether one of them is attached; "": one is
-}
-
 // listServedHosts returns the effective hostnames for which a listener has routes, without those that
 // belong to another listener.
 func (m *Matcher) listServedHosts(listener topology.NodeID, s *matchSettings) map[string]servedHost {
 	out := map[string]servedHost{}
 	for _, kind := range []string{"HTTPRoute", "GRPCRoute"} {
 		for host, b := range m.findIndex(listener)[kind] {
-			served, seen := out[host]
-			for _, cs := range b.listAll() {
-				for i := range cs {
-					c := &cs[i]
-					if m.isHostnameTaken(c, s) {
-						continue
-					}
-					if !seen || c.openReason == "" {
-						served.open, seen = c.openReason, true
-					}
-					served.routes.Add(c.object.Ref)
-				}
+			one := m.findServed(b, s)
+			if before, seen := out[host]; seen {
+				one = before.join(one)
 			}
-			if seen {
-				out[host] = served
+			if len(one.routes.List) > 0 {
+				out[host] = one
 			}
 		}
 	}
 	return out
 }
 
-// compareServedHosts tells which hostnames two listeners have both.
-func compareServedHosts(a, b map[string]servedHost) (r refusal, found bool) {
+// compareServedHosts tells which hostnames two listeners have both, and which routes have them there;
+// nil: none.
+func (m *Matcher) compareServedHosts(a, b map[string]servedHost) (r refusal, routes []model.Ref) {
 	sure := func(host string) bool { return a[host].open == "" && b[host].open == "" }
 	var shared []string
 	for host := range a {
@@ -97,17 +84,18 @@ func compareServedHosts(a, b map[string]servedHost) (r refusal, found bool) {
 	for _, host := range shared {
 		r.hosts.Add(chooseText(host == "", "*", host))
 		r.open = cmp.Or(r.open, a[host].open, b[host].open)
-		r.routes = append(append(r.routes, a[host].routes.List...), b[host].routes.List...)
+		for _, id := range slices.Concat(a[host].routes.List, b[host].routes.List) {
+			routes = append(routes, m.graph.Node(id).Ref)
+		}
 	}
-	slices.SortFunc(r.routes, model.Ref.Compare)
-	r.routes = slices.Compact(r.routes)
-	return r, len(shared) > 0
+	slices.SortFunc(routes, model.Ref.Compare)
+	return r, slices.Compact(routes)
 }
 
 // buildProblem says that the routes of the port are refused.
-func (r *refusal) buildProblem(m *Matcher, gateway topology.NodeID, port int32) model.Problem {
+func (r *refusal) buildProblem(m *Matcher, gateway topology.NodeID, port int32, of []model.Ref) model.Problem {
 	var routes model.Tally
-	for _, ref := range r.routes {
+	for _, ref := range of {
 		routes.Add(ref.String())
 	}
 	return model.Problem{Severity: model.Error, Code: model.ProxyRefuses,
@@ -128,7 +116,7 @@ func (t *trace) checkRefusal(gateway topology.NodeID) {
 	if len(found) == 0 {
 		return
 	}
-	p := found[0].buildProblem(t.matcher, gateway, r.Port)
+	p := found[0].problem
 	if found[0].open != "" {
 		t.answer.makeRuleUncertain("it may be that " + p.Message + ": " + found[0].open)
 		return
@@ -153,7 +141,7 @@ func (m *Matcher) findRefusedPorts() []model.Problem {
 		for _, port := range ports {
 			for _, r := range m.findRefusals(gateway, port) {
 				if r.open == "" {
-					out = append(out, r.buildProblem(m, gateway, port))
+					out = append(out, r.problem)
 				}
 			}
 		}

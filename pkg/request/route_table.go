@@ -154,7 +154,7 @@ func (t *trace) collectFrom(table routeTable, kinds []string, host string) {
 				}
 				b.eachCandidate(t.request, t.settings, t.filterCandidates)
 				if t.settings.Hosts == routing.ByRoute {
-					t.collectAddresses(b)
+					t.ownAddresses.Add(t.matcher.findServed(b, t.settings).routes.List...)
 				}
 				if t.settings.Hosts == routing.Shadow && hasMatches(kind) {
 					closed = closed || t.servesHostname(b, name)
@@ -167,36 +167,19 @@ func (t *trace) collectFrom(table routeTable, kinds []string, host string) {
 	}
 }
 
-// collectAddresses collects the routes for a hostname that have an address of their own.
-func (t *trace) collectAddresses(b *bucket) {
-	for _, cs := range b.listAll() {
-		for i := range cs {
-			if c := &cs[i]; !t.matcher.isHostnameTaken(c, t.settings) && !slices.Contains(t.ownAddresses, c.route) {
-				t.ownAddresses = append(t.ownAddresses, c.route)
-			}
-		}
-	}
-}
-
 // servesHostname reports whether a hostname is one of a virtual host of its own: a route has it, and
 // no other listener takes it. It notes if that depends on a route of which it is not known whether
 // it is attached.
 func (t *trace) servesHostname(b *bucket, name string) bool {
-	open := ""
-	for _, cs := range b.listAll() {
-		for i := range cs {
-			switch c := &cs[i]; {
-			case t.matcher.isHostnameTaken(c, t.settings):
-			case c.openReason == "":
-				t.virtualHost = name
-				return true
-			default:
-				open = c.openReason
-			}
-		}
-	}
-	if open != "" && t.openHost == "" {
-		t.openHost = "a route for hostname " + chooseText(name == "", "*", name) + " may decide alone: " + open
+	served := t.matcher.findServed(b, t.settings)
+	switch {
+	case len(served.routes.List) == 0:
+		return false
+	case served.open == "":
+		t.virtualHost = name
+		return true
+	case t.openHost == "":
+		t.openHost = "a route for hostname " + chooseText(name == "", "*", name) + " may decide alone: " + served.open
 	}
 	return false
 }

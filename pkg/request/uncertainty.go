@@ -87,9 +87,9 @@ func (t *trace) checkExpressions(best *candidate) {
 // checkAddresses makes the rule uncertain if several routes are for the host and each has an address
 // of its own, so that those without a rule for the request may answer it as well.
 func (t *trace) checkAddresses() {
-	if len(t.ownAddresses) > 1 {
+	if len(t.ownAddresses.List) > 1 {
 		t.answer.makeRuleUncertain(fmt.Sprintf("%s gives each route an address of its own, and %d routes are for %s",
-			t.settings.Name, len(t.ownAddresses), t.request.Host))
+			t.settings.Name, len(t.ownAddresses.List), t.request.Host))
 	}
 }
 
