@@ -73,16 +73,16 @@ type trace struct {
 	answeringTables []routeTable // that may answer, the first with a rule for the request does
 	onPath          []candidate  // of which the path holds, whatever else their matches ask for
 
-	ownAddresses   model.Set[topology.NodeID] // the routes for the host, where each has an address of its own
-	shadowing      bool                       // the candidates are those of one virtual host, which decides alone
-	virtualHost    string                     // its hostname; "": of every host
-	openHost       string                     // why another virtual host may decide; "": none may
-	committedTo    string                     // the path that was chosen, of which no match holds; "": that is not why nothing matches
-	guarded        string                     // why a redirect is no candidate; "": none was left out
-	orderUncertain bool                       // only names put the best candidate first
-	normalized     bool                       // the path is what the implementation compares
-	answeredByPath bool                       // it was answered because of its path alone
-	delegation     string                     // why routes that the rule delegates to may decide; "" if none do
+	ownAddresses   []servedHost // for the host, where each route has an address of its own
+	shadowing      bool         // the candidates are those of one virtual host, which decides alone
+	virtualHost    string       // its hostname; "": of every host
+	openHost       string       // why another virtual host may decide; "": none may
+	committedTo    string       // the path that was chosen, of which no match holds; "": that is not why nothing matches
+	guarded        string       // why a redirect is no candidate; "": none was left out
+	orderUncertain bool         // only names put the best candidate first
+	normalized     bool         // the path is what the implementation compares
+	answeredByPath bool         // it was answered because of its path alone
+	delegation     string       // why routes that the rule delegates to may decide; "" if none do
 }
 
 func (m *Matcher) traceRequest(r *Request, w Destination, s *matchSettings) (*trace, error) {

@@ -154,7 +154,7 @@ func (t *trace) collectFrom(table routeTable, kinds []string, host string) {
 				}
 				b.eachCandidate(t.request, t.settings, t.filterCandidates)
 				if t.settings.Hosts == routing.ByRoute {
-					t.ownAddresses.Add(t.matcher.findServed(b, t.settings).routes.List...)
+					t.ownAddresses = append(t.ownAddresses, t.matcher.findServed(b, t.settings))
 				}
 				if t.settings.Hosts == routing.Shadow && hasMatches(kind) {
 					closed = closed || t.servesHostname(b, name)

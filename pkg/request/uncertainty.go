@@ -87,9 +87,20 @@ func (t *trace) checkExpressions(best *candidate) {
 // checkAddresses makes the rule uncertain if several routes are for the host and each has an address
 // of its own, so that those without a rule for the request may answer it as well.
 func (t *trace) checkAddresses() {
-	if len(t.ownAddresses.List) > 1 {
+	if len(t.ownAddresses) == 0 {
+		return
+	}
+	routes := t.ownAddresses[0].routes.List
+	for _, served := range t.ownAddresses[1:] {
+		routes = append(slices.Clone(routes), served.routes.List...)
+	}
+	if len(t.ownAddresses) > 1 {
+		slices.Sort(routes)
+		routes = slices.Compact(routes)
+	}
+	if len(routes) > 1 {
 		t.answer.makeRuleUncertain(fmt.Sprintf("%s gives each route an address of its own, and %d routes are for %s",
-			t.settings.Name, len(t.ownAddresses.List), t.request.Host))
+			t.settings.Name, len(routes), t.request.Host))
 	}
 }
 
