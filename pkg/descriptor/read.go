@@ -68,6 +68,7 @@ func (r *kindReader) readKind(n *yaml.Node) {
 		"rejects": eitherField(r.Reader, &k.RejectsWhole, "target", "policy"),
 		"reads":   r.kindsField(&k.Reads, false), "members": r.kindsField(&k.Members, true),
 		"evaluate": r.remoteFuncField(&k.Evaluate, r.funcs.Evaluators, "to judge requests"),
+		"atPoints": r.Flag(&k.AtPoints),
 		"compare":  func(n *yaml.Node) { k.Compare = orderReader{r.reader}.readKeys(n) },
 		"status":   statusReader{r.reader}.readStatus,
 	}

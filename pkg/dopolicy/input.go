@@ -14,7 +14,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
@@ -184,9 +183,9 @@ func (in *Input) EffectiveForRequest(one *request.Answer, kinds []model.GroupKin
 
 // Connection says whether policies let a connection between two pods or addresses through. The
 // engine must have been made with Workloads.
-func (in *Input) Connection(q evaluate.Query, kinds []model.GroupKind,
+func (in *Input) Connection(q requests.ConnectionQuery, kinds []model.GroupKind,
 	expect ...requests.Expect) *requests.ConnectionAnswer {
-	return requests.Connection(in.Resolution, q, kinds, plugin.Evaluators(in.engine.plugins), expect...)
+	return requests.Connection(in.Resolution, q, kinds, in.engine.judges, expect...)
 }
 
 // ProofQuery asks what holds for requests. NewProofQuery makes one.

@@ -12,6 +12,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
@@ -39,6 +40,10 @@ type Plugin struct {
 
 	// Evaluators judge requests and connections.
 	Evaluators evaluate.Evaluators
+	// Points finds and judges the points behind the first proxy; nil: the vendor has none.
+	Points point.LayerMaker
+	// Proxies finds the proxies of the vendor's Gateways; nil: that is not known.
+	Proxies point.ProxyFinder
 	// Gates complete what descriptors say of how settings keep requests out.
 	Gates protect.Functions
 	// Words are what the input says that decides what becomes of requests before they are compared,
@@ -122,6 +127,12 @@ func Judges(plugins []Plugin) view.Judges {
 	out := view.Judges{Evaluators: Evaluators(plugins), Gates: protect.Functions{}}
 	for _, p := range plugins {
 		maps.Copy(out.Gates, p.Gates)
+		if p.Points != nil {
+			out.Points.Layers = append(out.Points.Layers, p.Points)
+		}
+		if p.Proxies != nil {
+			out.Points.Proxies = append(out.Points.Proxies, p.Proxies)
+		}
 	}
 	return out
 }

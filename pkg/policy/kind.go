@@ -35,6 +35,7 @@ type Kind struct {
 	Members       []model.GroupKind // kinds whose policies enter the stacks of this one
 	Reads         []model.GroupKind // what else the kind's answers depend on
 	Evaluate      string            // the registered evaluator; "": requests are not judged by the kind
+	AtPoints      bool              // the vendor judges connections by policies of the kind, at points on their way
 	Guess         Guess             // of a kind without a descriptor
 	Summaries     []Summary         // how tables say values
 	Protects      gate.Protection   // which settings keep requests out, or bound them

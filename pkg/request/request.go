@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -40,10 +41,11 @@ type Request struct {
 	Query    []Field
 	RawQuery string // as it is written; "": as Query has it
 	Headers  []Field
-	Service  string // of gRPC
-	Call     string // the method of gRPC
-	From     string // the namespace of a client in the mesh; "" for traffic through a Gateway
-	Text     string // how it reads
+	Service  string    // of gRPC
+	Call     string    // the method of gRPC
+	From     string    // the namespace of a client in the mesh; "" for traffic through a Gateway
+	Client   model.Ref // the workload that sends it; zero: it is not asked about
+	Text     string    // how it reads
 }
 
 // Options are what a request is described with besides its method and URL.

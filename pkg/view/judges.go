@@ -4,6 +4,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
 
@@ -11,6 +12,7 @@ import (
 // and what policies keep out.
 type Judges struct {
 	Evaluators evaluate.Evaluators
+	Points     point.Vendors
 	Gates      protect.Functions
 	Assume     protect.Assumptions
 }

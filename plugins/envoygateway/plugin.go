@@ -21,7 +21,7 @@ var schemas embed.FS
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Schemas: schemas,
+	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Proxies: findProxies, Schemas: schemas,
 		Findings: []plugin.Finding{{Rule: mergeWithoutParent,
 			Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
 		Reading: descriptor.Reading{

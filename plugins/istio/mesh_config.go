@@ -1,6 +1,7 @@
 package istio
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -36,6 +37,7 @@ const defaultRoot = "istio-system"
 // meshConfig is what the settings say of a mesh and, where they say nothing, its ConfigMap.
 type meshConfig struct {
 	root             string
+	trustDomain      string         // of identities
 	selectors        bool           // policies with a selector hold at ingress gateways as well
 	providers        []any          // entries of extensionProviders, or names; nil: not known
 	invalidProviders []any          // names of those that are known to be no good
@@ -59,6 +61,8 @@ func readMeshConfig(in *model.Snapshot, s model.Settings) meshConfig {
 			m.root = defaultRoot
 		}
 	}
+	m.trustDomain, _ = written["trustDomain"].(string)
+	m.trustDomain = cmp.Or(m.trustDomain, "cluster.local")
 	m.providers = parseList(s.Text("istio.extensionProviders"), written["extensionProviders"])
 	told := m.providers != nil || m.configMap != nil // the input says how the mesh is configured
 	if told {

@@ -29,6 +29,8 @@ func Plugin() plugin.Plugin {
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{
 			"istio.CoreConditions": gatewayAPIAncestors, "istio.WaypointAccepted": waypointAncestors}},
 		Evaluators: evaluate.Evaluators{"istio.Authorize": authorization.Evaluate},
+		Points:     newLayer,
+		Proxies:    findProxies,
 		Gates: protect.Functions{"istio.Rules": authorization.NewRuleGates(failsOpen),
 			"istio.Tokens": authorization.BuildTokenGate, "istio.Peers": buildPeerGate},
 		Attaching: descriptor.Attaching{

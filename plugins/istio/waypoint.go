@@ -1,7 +1,6 @@
 package istio
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,40 +33,24 @@ func findWaypoint(in *model.Snapshot, o *model.Object) waypointBinding {
 	if managed := o.Labels[managedLabel]; managed == managedByMesh || managed == managedEastWest {
 		return waypointBinding{} // a waypoint's own Service
 	}
-	ns := in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace})
-	labels := o.Labels
-	name, named := labels[useWaypoint]
-	if !named {
-		if ns == nil {
-			return waypointBinding{unknown: "namespace/" + o.Ref.Namespace +
-				", which may name one, is not in the input"}
-		}
-		labels = ns.Labels
-		name = labels[useWaypoint]
+	ref, doubt := findWaypointName(in, o, o.Labels)
+	if doubt != "" {
+		return waypointBinding{unknown: "namespace/" + o.Ref.Namespace + ", which may name one, is not in the input"}
 	}
-	if name == "" || name == "none" {
-		return waypointBinding{}
-	}
-	gateway := in.Get(model.Ref{Group: gatewayGroup, Kind: "Gateway", Name: name,
-		Namespace: cmp.Or(labels[useWaypointSpace], o.Ref.Namespace)})
+	gateway := in.Get(ref)
 	if gateway == nil || !servesServices(in, gateway) {
 		return waypointBinding{}
 	}
-	canary := labels[useCanary]
+	canary := o.Labels[useCanary]
 	out := waypointBinding{gateway: gateway, canary: canary != "" && canary != "none"}
 	out.denied, out.unknown = excludesNamespace(in, gateway, o.Ref.Namespace)
 	return out
 }
 
-// servesServices reports whether a waypoint takes what is sent to Services, as it says itself or
-// its class.
+// servesServices reports whether a waypoint takes what is sent to Services.
 func servesServices(in *model.Snapshot, gateway *model.Object) bool {
-	of, told := gateway.Labels[waypointFor]
-	if class := in.Get(model.Ref{Group: gatewayGroup, Kind: "GatewayClass", Name: gateway.Text("spec",
-		"gatewayClassName")}); !told && class != nil {
-		of, told = class.Labels[waypointFor]
-	}
-	return !told || of == "service" || of == "all"
+	of := readWaypointFor(in, gateway)
+	return of == "service" || of == "all"
 }
 
 // excludesNamespace reports whether a waypoint takes nothing of a namespace: its listener for the

@@ -1,26 +1,27 @@
 package istio
 
 import (
-	"maps"
+	"fmt"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 )
 
-// httpAttributes are the attributes that ztunnel does not see, which are those of HTTP, by where
-// they stand in a rule.
-var httpAttributes = map[string][]string{
-	"source":    {"remoteIpBlocks", "notRemoteIpBlocks", "requestPrincipals", "notRequestPrincipals"},
-	"operation": {"hosts", "notHosts", "methods", "notMethods", "paths", "notPaths"},
+// tunnelFields are the fields that ztunnel sees, without those that begin with not, by where they
+// stand in a rule; all others are about HTTP
+// (pilot/pkg/serviceregistry/ambient/authorization.go:584-666).
+var tunnelFields = map[string][]string{
+	"source": {"ipBlocks", "notIpBlocks", "namespaces", "notNamespaces", "principals", "notPrincipals",
+		"serviceAccounts", "notServiceAccounts"},
+	"operation": {"ports", "notPorts"},
 }
 
-// ztunnelConditions are the conditions that ztunnel understands.
-var ztunnelConditions = []string{"source.ip", "source.namespace", "source.principal", "destination.ip",
+// tunnelConditions are the conditions that ztunnel understands.
+var tunnelConditions = []string{"source.ip", "source.namespace", "source.principal", "destination.ip",
 	"destination.port"}
 
 // foldTunnelRules are the rules of AuthorizationPolicies as ztunnel enforces them: it knows ALLOW
-// and DENY only, tries nothing, drops what is allowed by attributes of HTTP, and denies without
-// looking at them.
+// and DENY only, and tries nothing.
 func foldTunnelRules(all []authzPolicy) ([]merge.Unit, []merge.Effect) {
 	var m foldRecorder
 	for _, action := range actions {
@@ -37,8 +38,8 @@ func foldTunnelRules(all []authzPolicy) ([]merge.Unit, []merge.Effect) {
 	return m.Units, m.Effects
 }
 
-// addTunnelRules adds the rules of one policy. An ALLOW policy whose rules are all dropped allows
-// nothing.
+// addTunnelRules adds the rules of one policy. An ALLOW policy whose rules are all left out allows
+// nothing; a DENY policy then denies nothing.
 func (m *foldRecorder) addTunnelRules(at int, p authzPolicy) {
 	items := p.object.Body.At("spec", "rules")
 	kept := 0
@@ -47,63 +48,73 @@ func (m *foldRecorder) addTunnelRules(at int, p authzPolicy) {
 		path := p.rulePath(p.action, n)
 		n++
 		fields, _ := rule.Value().(map[string]any)
-		if fields == nil {
-			fields = map[string]any{}
-		}
-		ignored := stripHTTPAttributes(fields)
-		if len(ignored) > 0 && p.action == "ALLOW" {
+		left, ignored, void := reduceToConnection(fields)
+		if len(ignored) > 0 && p.action == "ALLOW" || void {
 			m.Lose(path, rule.Value(), at, merge.Ignored)
 			continue
 		}
 		if len(ignored) > 0 {
-			fields["ignored"] = ignored
+			left["ignored"] = ignored
 		}
 		kept++
-		m.Take(path, fields, at)
+		m.Take(path, left, at)
 	}
 	switch {
 	case items.Len() == 0:
 		m.Take(p.rulePath(p.action, 0), "matches no request: the policy has no rules", at)
-	case kept == 0:
+	case kept == 0 && p.action == "ALLOW":
 		m.Take(p.rulePath(p.action, n),
 			"matches nothing: ztunnel drops all rules of the policy, which ask for attributes of HTTP", at)
 	}
 }
 
-// stripHTTPAttributes takes out of a rule what ztunnel does not see, and names it, sorted.
-func stripHTTPAttributes(rule map[string]any) []any {
-	found := map[string]bool{}
+// reduceToConnection returns what is left of a rule where only connections are seen, and the names
+// of what is not, sorted. A clause is a list of entries of which one has to match, and one without
+// anything left never does: void is true if a clause has no other.
+func reduceToConnection(rule map[string]any) (left map[string]any, ignored []any, void bool) {
+	left = map[string]any{}
+	var names []string
 	for _, at := range [][2]string{{"from", "source"}, {"to", "operation"}} {
 		entries, _ := rule[at[0]].([]any)
+		var kept []any
 		for _, e := range entries {
 			entry, _ := e.(map[string]any)
 			fields, _ := entry[at[1]].(map[string]any)
-			for _, name := range httpAttributes[at[1]] {
-				if list, _ := fields[name].([]any); len(list) > 0 {
-					found[name] = true
+			rest := map[string]any{}
+			for name, value := range fields {
+				switch list, _ := value.([]any); {
+				case len(list) == 0:
+				case slices.Contains(tunnelFields[at[1]], name):
+					rest[name] = value
+				default:
+					names = append(names, name)
 				}
-				delete(fields, name)
+			}
+			if len(rest) > 0 {
+				kept = append(kept, map[string]any{at[1]: rest})
 			}
 		}
+		if len(kept) > 0 {
+			left[at[0]] = kept
+		}
+		void = void || len(entries) > 0 && len(kept) == 0
 	}
-	if conditions, ok := rule["when"].([]any); ok {
-		conditions = slices.DeleteFunc(conditions, func(c any) bool {
-			fields, _ := c.(map[string]any)
-			key, _ := fields["key"].(string)
-			if slices.Contains(ztunnelConditions, key) {
-				return false
-			}
-			found[key] = true
-			return true
-		})
-		rule["when"] = conditions
-		if len(conditions) == 0 {
-			delete(rule, "when")
+	conditions, _ := rule["when"].([]any)
+	var kept []any
+	for _, c := range conditions {
+		fields, _ := c.(map[string]any)
+		if key := fmt.Sprint(fields["key"]); slices.Contains(tunnelConditions, key) {
+			kept = append(kept, c)
+		} else {
+			names, void = append(names, key), true
 		}
 	}
-	var out []any
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		out = append(out, name)
+	if len(kept) > 0 {
+		left["when"] = kept
 	}
-	return out
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		ignored = append(ignored, name)
+	}
+	return left, ignored, void
 }

@@ -27,7 +27,7 @@ const (
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Schemas: schemas, Audit: proxyMapping(),
+	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Proxies: findProxies, Schemas: schemas, Audit: proxyMapping(),
 		Gates:    gateFunctions(),
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
 		Reading: descriptor.Reading{

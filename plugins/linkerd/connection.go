@@ -9,46 +9,55 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
-// judgeConnection judges a connection at the proxy of its destination: one grant that fits lets it
-// in, whatever others say (IX client_authzs).
-func judgeConnection(q evaluate.Query, r *resolve.Resolution, _ *resolve.Kind) *evaluate.Judgement {
-	if q.Answer != nil || q.To.Workload == topology.None || q.Protocol != "TCP" || !isPresent(r.Snapshot, r.Settings) {
+// newLayer judges connections at the proxy of their destination: one grant that fits lets them in,
+// whatever others say (IX client_authzs). nil: nothing of Linkerd is in the input.
+func newLayer(r *resolve.Resolution) *point.Layer {
+	if !isPresent(r.Snapshot, r.Settings) {
 		return nil
 	}
 	w := buildMeshIndex(r.Snapshot, r.Settings)
-	to := w.findWorkload(r.Graph.Node(q.To.Workload).Ref)
-	if to == nil {
-		return nil
-	}
-	j := connectionJudge{meshIndex: w, to: to, port: q.Port}
-	if q.From.Workload != topology.None {
-		j.from = w.findWorkload(r.Graph.Node(q.From.Workload).Ref)
-	}
-	if q.From.Address.IsValid() {
-		j.addresses = []netip.Addr{q.From.Address}
-	} else if j.from != nil {
-		for _, text := range j.from.address {
-			if a, err := netip.ParseAddr(text); err == nil {
-				j.addresses = append(j.addresses, a)
+	return &point.Layer{Judge: func(h *point.Hop) []point.Point {
+		if h.ToProxy || h.To.Object == nil || h.Protocol != "TCP" {
+			return nil
+		}
+		to := w.findWorkload(h.To.Object)
+		if to == nil || to.meshed == selector.No {
+			return nil
+		}
+		j := connectionJudge{meshIndex: w, to: to, port: h.Port}
+		if h.From.Object != nil {
+			j.from = w.findWorkload(h.From.Object)
+		}
+		if h.From.Address.IsValid() {
+			j.addresses = []netip.Addr{h.From.Address}
+		} else if j.from != nil {
+			for _, text := range j.from.address {
+				if a, err := netip.ParseAddr(text); err == nil {
+					j.addresses = append(j.addresses, a)
+				}
 			}
 		}
-	}
-	return j.decide()
+		return []point.Point{j.decide()}
+	}}
 }
 
-// findWorkload is the workload of a reference.
-func (w *meshIndex) findWorkload(ref model.Ref) *workload {
-	for _, load := range w.workloads {
-		if load.object.Ref == ref {
-			return load
+// findWorkload is what an object is to the mesh: one of the input, or a Pod as it would be made.
+func (w *meshIndex) findWorkload(o *model.Object) *workload {
+	if w.byRef == nil {
+		w.byRef = map[model.Ref]*workload{}
+		for _, load := range w.workloads {
+			w.byRef[load.object.Ref] = load
 		}
 	}
-	return nil
+	if load := w.byRef[o.Ref]; load != nil && load.object == o {
+		return load
+	}
+	return readPod(w.in, o)
 }
 
 // connectionJudge judges one connection.
@@ -69,31 +78,30 @@ type namedGrant struct {
 	fits selector.Truth
 }
 
-func (j *connectionJudge) decide() *evaluate.Judgement {
+func (j *connectionJudge) decide() point.Point {
 	d := evaluate.Decision{At: j.to.object.Ref, Outcome: request.Allowed}
-	out := &evaluate.Judgement{}
-	settle := func(o request.Outcome, why ...string) *evaluate.Judgement {
+	problems := []model.Problem{j.describeClient()}
+	settle := func(o request.Outcome, why ...string) point.Point {
 		if o == request.Denied && j.to.meshed == selector.Maybe {
 			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+
 				" has a proxy that asks is not known: "+j.to.why)
 		}
 		d.Outcome, d.Why = o, append(why, j.notes...)
 		if j.identityAsked {
-			d.Why = append(d.Why, out.Problems[len(out.Problems)-1].Message)
+			d.Why = append(d.Why, problems[len(problems)-1].Message)
 		}
-		out.Outcome, out.Decisions = o, []evaluate.Decision{d}
-		return out
+		var policies []model.Ref
+		for _, by := range d.By {
+			policies = append(policies, by.Policy)
+		}
+		p := point.NewPoint(point.Workload, "linkerd", serverKind, d, policies, j.port)
+		p.Problems = problems
+		return p
 	}
-	switch j.to.meshed {
-	case selector.No:
-		out.Outcome, out.Why = request.Allowed, []string{j.to.object.Ref.String() + " has no proxy that asks: " +
-			j.to.why}
-		return out
-	case selector.Maybe:
-		out.Problems = append(out.Problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+	if j.to.meshed == selector.Maybe {
+		problems = slices.Insert(problems, 0, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
 			Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
 	}
-	out.Problems = append(out.Problems, j.describeClient())
 	server := j.findGovernor(j.to, j.port)
 	if other := j.findRival(server); other != nil {
 		return settle(request.NotEvaluated,
@@ -163,7 +171,7 @@ func (j *connectionJudge) bestMatch(v *server) [2]selector.Truth {
 // decideByPath judges where routes decide: what the Server grants holds for all of them, and any
 // may have grants of its own.
 func (j *connectionJudge) decideByPath(server *server, fits selector.Truth, settle func(request.Outcome,
-	...string) *evaluate.Judgement) *evaluate.Judgement {
+	...string) point.Point) point.Point {
 	names := make([]string, 0, len(server.activeRoutes()))
 	for _, route := range server.activeRoutes() {
 		names = append(names, route.Ref.String())
@@ -333,9 +341,4 @@ func (j *connectionJudge) describeClient() model.Problem {
 		p.Message = "cannot tell whether the client has an identity: " + j.from.why
 	}
 	return p.At(j.from.object)
-}
-
-// leaveToServers leaves the judgement to that of Servers, which asks the policies of all kinds.
-func leaveToServers(evaluate.Query, *resolve.Resolution, *resolve.Kind) *evaluate.Judgement {
-	return nil
 }

@@ -42,6 +42,7 @@ type meshIndex struct {
 	workloads []*workload
 	servers   map[string][]*server // by namespace, in the order in which they get ports
 	byObject  map[*model.Object]*server
+	byRef     map[model.Ref]*workload // made when it is first asked for
 }
 
 // server is a Server with what it selects.

@@ -7,7 +7,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
@@ -20,8 +19,8 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "linkerd", Kinds: kinds, Findings: listFindings(),
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{
 			"linkerd.LimitAccepted": limitConditions, "linkerd.EgressAccepted": egressConditions}},
-		Evaluators: evaluate.Evaluators{"linkerd.Verdict": judgeConnection, "linkerd.Together": leaveToServers},
-		Gates:      gateFunctions(),
+		Points: newLayer,
+		Gates:  gateFunctions(),
 		Attaching: descriptor.Attaching{
 			Links: []build.Linker{addToGraph},
 			Legs: map[string]policy.PointSearch{"linkerd.Ports": newServerFinder,

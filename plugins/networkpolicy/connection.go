@@ -7,59 +7,96 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
-// judgeConnection judges a connection: it has to be allowed where it leaves and where it comes in.
-func judgeConnection(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) *evaluate.Judgement {
-	if q.Answer != nil {
+// newLayer judges connections where they leave and where they come in; nil: the input has no network
+// policies.
+func newLayer(r *resolve.Resolution) *point.Layer {
+	kind := r.Kind(clusterKind)
+	if kind == nil || !kind.IsInUse() && !isForbidden(r, kind) {
 		return nil
 	}
-	c := connection{kind: k, res: r, graph: r.Graph, snapshot: r.Snapshot, from: newConnectionEnd(r.Graph, q.From),
-		to: newConnectionEnd(r.Graph, q.To), protocol: q.Protocol, port: q.Port}
-	for _, p := range k.Policies {
+	all := indexPolicies(kind)
+	return &point.Layer{Judge: func(h *point.Hop) []point.Point {
+		c := connection{kind: kind, res: r, graph: r.Graph, snapshot: r.Snapshot, from: newConnectionEnd(&h.From),
+			to: newConnectionEnd(&h.To), protocol: h.Protocol, port: h.WirePort, index: all}
+		if c.from.pod != nil && h.From.Object == h.To.Object && !c.from.pod.Template {
+			return nil // a Pod always reaches itself
+		}
+		var out []point.Point
+		for _, dir := range []direction{egress, ingress} {
+			if p, ok := c.judgeDirection(dir); ok {
+				out = append(out, p)
+			}
+		}
+		return out
+	}}
+}
+
+// isForbidden reports whether policies of the kinds that stand in one order could not be read.
+func isForbidden(r *resolve.Resolution, kind *resolve.Kind) bool {
+	return slices.ContainsFunc(append([]model.GroupKind{kind.GroupKind}, kind.Members...),
+		func(gk model.GroupKind) bool { return r.Snapshot.Cluster.HasUnread(gk) })
+}
+
+// policyIndex is the policies of an input in the order in which they are asked.
+type policyIndex struct {
+	cluster     []*model.Object // for all namespaces
+	byNamespace map[string][]*model.Object
+	rules       map[rulesKey][]*rule
+}
+
+type rulesKey struct {
+	policy *model.Object
+	dir    direction
+}
+
+func indexPolicies(kind *resolve.Kind) *policyIndex {
+	out := &policyIndex{byNamespace: map[string][]*model.Object{}, rules: map[rulesKey][]*rule{}}
+	var all []*model.Object
+	for _, p := range kind.Policies {
 		if !p.Refused {
-			c.policies = append(c.policies, p.Object)
+			all = append(all, p.Object)
 		}
 	}
-	c.policies = sortPolicies(c.policies)
-	out := &evaluate.Judgement{Outcome: request.Allowed}
-	if c.from.pod != nil && c.from.id == c.to.id && !c.from.pod.Template {
-		out.Why = []string{"a pod always reaches itself"}
-		return out
-	}
-	for _, dir := range []direction{egress, ingress} {
-		d := c.judgeDirection(dir)
-		out.Decisions = append(out.Decisions, d)
-		out.Outcome = evaluate.CombineOutcomes(out.Outcome, d.Outcome)
+	for _, o := range sortPolicies(all) {
+		if findStage(o) == ownPolicies {
+			out.byNamespace[o.Ref.Namespace] = append(out.byNamespace[o.Ref.Namespace], o)
+		} else {
+			out.cluster = append(out.cluster, o)
+		}
 	}
 	return out
 }
 
+// readRules reads the rules of a policy for a direction, once.
+func (x *policyIndex) readRules(o *model.Object, dir direction) []*rule {
+	key := rulesKey{o, dir}
+	if _, known := x.rules[key]; !known {
+		x.rules[key] = readRules(o, dir)
+	}
+	return x.rules[key]
+}
+
 // connectionEnd is one end of a connection.
 type connectionEnd struct {
-	id  topology.NodeID
+	*point.End
 	pod *workload.Pod // nil: something outside of the cluster, or that is not known
-	evaluate.Peer
 }
 
-func newConnectionEnd(g *topology.Graph, p evaluate.Peer) connectionEnd {
-	e := connectionEnd{id: p.Workload, Peer: p}
-	if p.Workload != topology.None {
-		pod := g.Pod(p.Workload)
-		e.pod = &pod
+func newConnectionEnd(e *point.End) connectionEnd {
+	out := connectionEnd{End: e}
+	if e.Object != nil {
+		pod := workload.ReadPod(e.Object)
+		pod.Template = pod.Template || e.Stands.Name != ""
+		pod.Partial = e.LabelsUnknown
+		out.pod = &pod
 	}
-	return e
-}
-
-// displayName is how an end is called.
-func (e *connectionEnd) displayName() string {
-	if e.pod != nil {
-		return e.pod.Ref.String()
-	}
-	return e.Address.String()
+	return out
 }
 
 // connection is what is asked about, and the policies that may have a say in it, in order.
@@ -68,7 +105,7 @@ type connection struct {
 	res      *resolve.Resolution
 	graph    *topology.Graph
 	snapshot *model.Snapshot
-	policies []*model.Object
+	index    *policyIndex
 	from, to connectionEnd
 	protocol string
 	port     int
@@ -82,8 +119,9 @@ type directionJudge struct {
 	pod, peer *connectionEnd
 	stages    []evaluate.PassedStage
 	outcomes  []outcome
-	doubts    []string // why more than one outcome is possible
-	tied      bool     // rules whose order is not defined disagree
+	doubts    []string    // why more than one outcome is possible
+	tied      bool        // rules whose order is not defined disagree
+	asked     []model.Ref // the policies that were asked, in order
 }
 
 // outcome is what may become of the connection.
@@ -93,27 +131,37 @@ type outcome struct {
 	by     []evaluate.Decider
 }
 
-// judgeDirection judges one direction.
-func (c *connection) judgeDirection(dir direction) evaluate.Decision {
+// judgeDirection judges one direction at its end; false: that is no Pod, and no policy holds there.
+func (c *connection) judgeDirection(dir direction) (point.Point, bool) {
 	j := directionJudge{connection: c, dir: dir, pod: &c.to, peer: &c.from}
+	name := point.Ingress
 	if dir == egress {
-		j.pod, j.peer = &c.from, &c.to
+		j.pod, j.peer, name = &c.from, &c.to, point.Egress
 	}
-	out := evaluate.Decision{Name: string(dir), Outcome: request.Allowed}
 	if j.pod.pod == nil {
-		out.Why = []string{j.pod.displayName() + " is no pod of the input: no policy holds there"}
-		return out
+		return point.Point{}, false
 	}
-	out.At = j.pod.pod.Ref
+	d := evaluate.Decision{Name: string(dir), At: j.pod.Ref(), Outcome: request.Allowed}
 	if j.judgeTier(adminTier) && j.judgeNetworkPolicies() && j.judgeTier(baselineTier) {
 		j.outcomes = append(j.outcomes, outcome{action: allow})
 	}
-	out.Passed = j.stages
-	j.setDecision(&out)
-	if unread := c.res.DescribeGaps(c.kind.Gaps().At(j.pod.id)); len(unread) > 0 {
-		out.Outcome, out.Why = request.NotEvaluated, []string{"forbidden: " + strings.Join(unread, ", ")}
+	d.Passed = j.stages
+	j.setDecision(&d)
+	if unread := c.res.DescribeGaps(c.findGaps(j.pod)); len(unread) > 0 {
+		d.Outcome, d.Why = request.NotEvaluated, []string{"forbidden: " + strings.Join(unread, ", ")}
 	}
-	return out
+	return point.NewPoint(name, point.KindNetworkPolicy, clusterKind, d, j.asked, c.port), true
+}
+
+// findGaps lists what could not be read and may say something at an end.
+func (c *connection) findGaps(e *connectionEnd) []resolve.Gap {
+	if e.Node != topology.None {
+		return c.kind.Gaps().At(e.Node)
+	}
+	for _, id := range c.graph.Lookup(model.Ref{Kind: "Namespace", Name: e.Namespace()}) {
+		return c.kind.Gaps().At(id)
+	}
+	return nil
 }
 
 // setDecision turns the possible outcomes into a decision.

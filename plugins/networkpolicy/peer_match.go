@@ -52,15 +52,21 @@ func (j *directionJudge) matchPeer(p peer) (topologyselector.Truth, string) {
 }
 
 func (j *directionJudge) matchPods(p peer) (topologyselector.Truth, string) {
-	if j.peer.pod == nil {
+	switch {
+	case j.peer.pod != nil:
+	case j.peer.PodsUnknown:
+		return topologyselector.Maybe, "the Pods of " + j.peer.String() + " are not in the input"
+	default:
 		return topologyselector.No, ""
 	}
 	picks := j.matchSelector(*p.pods, j.peer.pod)
 	switch {
 	case picks == topologyselector.No:
 	case j.peer.pod.HostNetwork:
-		return topologyselector.Maybe, j.peer.displayName() +
+		return topologyselector.Maybe, j.peer.String() +
 			" is in the network of its node, where it may not be told from it"
+	case picks == topologyselector.Maybe && j.peer.pod.Partial:
+		return picks, "the labels of " + j.peer.String() + " are not in the input"
 	case picks == topologyselector.Maybe:
 		return picks, "the labels of namespace " + j.peer.pod.Ref.Namespace + " are not in the input"
 	}
@@ -71,11 +77,11 @@ func (j *directionJudge) matchPods(p peer) (topologyselector.Truth, string) {
 // has an address of its own.
 func (j *directionJudge) matchNodes(p peer) (topologyselector.Truth, string) {
 	if j.peer.pod != nil && !j.peer.pod.HostNetwork {
-		return topologyselector.No, ""
+		return topologyselector.No, "" // a Pod has an address of its own
 	}
 	at := ""
 	if j.peer.pod == nil {
-		at = j.peer.Address.String()
+		at = j.peer.Address.String() // that of no node if it is not known
 	}
 	for _, node := range j.snapshot.OfKind(model.GroupKind{Kind: "Node"}) {
 		mine := node.Ref.Name != "" && j.peer.pod != nil && node.Ref.Name == j.peer.pod.Node
@@ -93,7 +99,11 @@ func (j *directionJudge) matchNodes(p peer) (topologyselector.Truth, string) {
 }
 
 func (j *directionJudge) matchNetworks(p peer) (topologyselector.Truth, string) {
-	if j.peer.pod == nil {
+	switch {
+	case j.peer.pod != nil:
+	case !j.peer.Address.IsValid():
+		return topologyselector.Maybe, "the address of " + j.peer.String() + " is not in the input"
+	default:
 		return p.containsAddress(j.peer.Address), ""
 	}
 	if !slices.ContainsFunc(p.networks, canHoldPods) {
@@ -107,9 +117,9 @@ func (j *directionJudge) matchNetworks(p peer) (topologyselector.Truth, string) 
 	}
 	switch {
 	case j.peer.pod.Template || answers == nil:
-		return topologyselector.Maybe, "the address of " + j.peer.displayName() + " is not in the input"
+		return topologyselector.Maybe, "the address of " + j.peer.String() + " is not in the input"
 	case slices.Min(answers) != slices.Max(answers):
-		return topologyselector.Maybe, j.peer.displayName() + " has several addresses, and not all are in the network"
+		return topologyselector.Maybe, j.peer.String() + " has several addresses, and not all are in the network"
 	}
 	return answers[0], ""
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 )
 
@@ -24,8 +23,8 @@ var schemas embed.FS
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "networkpolicy", Kinds: kinds, Schemas: schemas,
-		Types:      map[string]any{"NetworkPolicy.networking.k8s.io": networkingv1.NetworkPolicy{}},
-		Evaluators: evaluate.Evaluators{"networkpolicy.Verdict": judgeConnection},
+		Types:  map[string]any{"NetworkPolicy.networking.k8s.io": networkingv1.NetworkPolicy{}},
+		Points: newLayer,
 		Reading: descriptor.Reading{Typed: map[string]policy.PartNormalizer{
 			"networkpolicy.OfIngress": newPartNormalizer(ingress), "networkpolicy.OfEgress": newPartNormalizer(egress),
 			"networkpolicy.IsolatesIngress": newPartNormalizer(ingress),

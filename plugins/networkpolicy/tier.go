@@ -31,7 +31,7 @@ type policyMatch struct {
 // judgeTier asks the policies of a tier, the smallest priority first; it reports whether the next
 // stage may be asked. The first rule that matches ends the tier, also one that passes.
 func (j *directionJudge) judgeTier(s policyStage) bool {
-	left := slices.DeleteFunc(slices.Clone(j.policies), func(o *model.Object) bool { return findStage(o) != s })
+	left := slices.DeleteFunc(slices.Clone(j.index.cluster), func(o *model.Object) bool { return findStage(o) != s })
 	var passing []evaluate.Decider
 	var before []policyMatch
 	open := true
@@ -46,6 +46,9 @@ func (j *directionJudge) judgeTier(s policyStage) bool {
 			before = append(before, group...)
 		}
 		open = open && !slices.ContainsFunc(group, func(a policyMatch) bool { return a.certain })
+		if !open && passing == nil && (len(left) == 0 || readPriority(left[len(left)-1]) != noPriority) {
+			break // none of the others can change it
+		}
 	}
 	switch {
 	case passing != nil && open:
@@ -57,7 +60,7 @@ func (j *directionJudge) judgeTier(s policyStage) bool {
 	case open && before != nil:
 		j.addPassedStage(s, "no rule matches", nil)
 	case open:
-		j.addPassedStage(s, "no policy selects "+j.pod.displayName(), nil)
+		j.addPassedStage(s, "no policy selects "+j.pod.String(), nil)
 	}
 	return open || passing != nil
 }
@@ -66,6 +69,9 @@ func (j *directionJudge) judgeTier(s policyStage) bool {
 func (j *directionJudge) matchPolicies(policies []*model.Object) (out []policyMatch) {
 	for _, o := range policies {
 		if sel := j.selectsPod(o); sel != selector.No {
+			if len(j.index.readRules(o, j.dir)) > 0 {
+				j.asked = append(j.asked, o.Ref)
+			}
 			out = append(out, j.matchPolicy(o, sel))
 		}
 	}
@@ -135,7 +141,7 @@ func explainUnordered(a, b *model.Object) (why string, ordered bool) {
 // matchPolicy goes through the rules of a policy, up to the first that certainly matches.
 func (j *directionJudge) matchPolicy(o *model.Object, sel selector.Truth) policyMatch {
 	out := policyMatch{policy: o}
-	for _, r := range readRules(o, j.dir) {
+	for _, r := range j.index.readRules(o, j.dir) {
 		match := min(sel, j.matchRule(r))
 		if match == selector.No {
 			continue
@@ -155,18 +161,19 @@ func (j *directionJudge) matchPolicy(o *model.Object, sel selector.Truth) policy
 func (j *directionJudge) judgeNetworkPolicies() bool {
 	var allows, isolating []evaluate.Decider
 	isolated := selector.No
-	for _, o := range j.policies {
-		if findStage(o) != ownPolicies || !isAboutDirection(o, j.dir) {
+	for _, o := range j.index.byNamespace[j.pod.pod.Ref.Namespace] {
+		if !isAboutDirection(o, j.dir) {
 			continue
 		}
 		sel := j.selectsPod(o)
 		if sel == selector.No {
 			continue
 		}
+		j.asked = append(j.asked, o.Ref)
 		isolated = max(isolated, sel)
 		isolating = append(isolating, evaluate.Decider{Policy: o.Ref, Origin: o.Origin, Rule: ownPolicies.String() +
 			"." + string(j.dir) + ".rest", Action: "Deny"})
-		for _, r := range readRules(o, j.dir) {
+		for _, r := range j.index.readRules(o, j.dir) {
 			switch match := min(sel, j.matchRule(r)); match {
 			case selector.Yes:
 				j.outcomes = append(j.outcomes, outcome{allow, ownPolicies.String(), []evaluate.Decider{newDecider(r)}})
@@ -185,7 +192,7 @@ func (j *directionJudge) judgeNetworkPolicies() bool {
 	switch isolated {
 	case selector.No:
 		j.addPassedStage(ownPolicies, fmt.Sprintf("no NetworkPolicy of namespace %s selects %s for %s",
-			j.pod.pod.Ref.Namespace, j.pod.displayName(), j.dir), nil)
+			j.pod.pod.Ref.Namespace, j.pod.String(), j.dir), nil)
 	case selector.Maybe:
 		j.addPassedStage(ownPolicies, "cannot tell whether a NetworkPolicy holds for the pod", isolating)
 	}
@@ -208,30 +215,32 @@ func (j *directionJudge) selectsPod(o *model.Object) selector.Truth {
 	switch {
 	case picks == selector.No:
 	case j.pod.pod.HostNetwork:
-		return j.addDoubt(o, "%s is in the network of its node, where policies may have no effect", j.pod.displayName())
+		return j.addDoubt(o, "%s is in the network of its node, where policies may have no effect", j.pod.String())
+	case picks == selector.Maybe && j.pod.pod.Partial:
+		return j.addDoubt(o, "cannot tell whether it selects %s: its labels are not in the input", j.pod.String())
 	case picks == selector.Maybe:
 		return j.addDoubt(o, "cannot tell whether it selects %s: the labels of namespace %s are not in the input",
-			j.pod.displayName(), j.pod.pod.Ref.Namespace)
+			j.pod.String(), j.pod.pod.Ref.Namespace)
 	}
 	return picks
 }
 
 // matchSelector reports whether a selector has the labels of a pod, whichever network it is in.
 func (j *directionJudge) matchSelector(s selector.PodSelector, p *workload.Pod) selector.Truth {
-	if !s.Pods.SelectsLabels(p.Labels) {
-		return selector.No
-	}
-	return j.graph.SelectsPodsIn(s, p.Ref.Namespace)
+	return min(s.Pods.SelectsPartly(p.Labels, p.Partial), j.graph.SelectsPodsIn(s, p.Ref.Namespace))
 }
 
 // matchRule reports whether a rule matches the connection: any of its peers and any of its ports
 // do.
 func (j *directionJudge) matchRule(r *rule) selector.Truth {
 	ports, why := selector.Yes, []string(nil)
-	if r.ports != nil && !slices.ContainsFunc(r.ports, func(p port) bool {
-		return p.matchesConnection(j.protocol,
-			j.port, j.destinationPorts())
-	}) {
+	switch {
+	case r.ports == nil:
+	case j.port == 0:
+		ports, why = selector.Maybe, []string{"the port of " + j.to.String() + " is not in the input"}
+	case !slices.ContainsFunc(r.ports, func(p port) bool {
+		return p.matchesConnection(j.protocol, j.port, j.destinationPorts())
+	}):
 		i := slices.IndexFunc(r.ports, func(p port) bool { return p.variable != "" })
 		if i < 0 {
 			return selector.No

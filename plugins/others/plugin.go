@@ -17,7 +17,7 @@ var schemas embed.FS
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "others", Kinds: kinds, Schemas: schemas,
+	return plugin.Plugin{Name: "others", Kinds: kinds, Proxies: findProxies, Schemas: schemas,
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}}}
 }
 

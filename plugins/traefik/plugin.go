@@ -22,6 +22,8 @@ var kinds []byte
 //go:embed schemas/*/*.zip
 var schemas embed.FS
 
+const controller = "traefik.io/gateway-controller"
+
 var (
 	middlewareKind = model.GroupKind{Group: "traefik.io", Kind: "Middleware"}
 	serviceKind    = model.GroupKind{Group: "traefik.io", Kind: "TraefikService"}
@@ -29,7 +31,7 @@ var (
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "traefik", Kinds: kinds, Schemas: schemas, Gates: gateFunctions(),
+	return plugin.Plugin{Name: "traefik", Kinds: kinds, Proxies: findProxies, Schemas: schemas, Gates: gateFunctions(),
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Judging:   descriptor.Judging{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
 }
@@ -42,7 +44,7 @@ func addToGraph(b *build.Builder) {
 	b.AddForeignHosts(func(backend model.Ref) bool {
 		return backend.GroupKind() == serviceKind && strings.Contains(backend.Name, "@")
 	})
-	b.AddImplementation(build.Implementation{Name: "traefik", Controllers: []string{"traefik.io/gateway-controller"},
+	b.AddImplementation(build.Implementation{Name: "traefik", Controllers: []string{controller},
 		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 }
 

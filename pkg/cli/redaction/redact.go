@@ -74,7 +74,7 @@ func redactObjects(s *source.Session) (objects []any, lacks []model.Problem) {
 		for _, gk := range k.Reads {
 			read[gk] = true
 		}
-		if k.Evaluate != "" {
+		if k.Evaluate != "" || k.AtPoints {
 			judging[k.GroupKind] = len(k.Policies)
 		}
 	}

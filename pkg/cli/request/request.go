@@ -102,7 +102,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.Request.Flags.CheckExpectations(); err != nil {
 		return err
 	}
-	if o.Connection.isGiven() {
+	if o.Connection.isGiven(o.Request.Flags.Client, len(o.Args) > 0 || o.Curl != "" || o.RequestsFile != "") {
 		if err := o.Connection.checkFlags(&o.Request, o.Args, o.Curl != "" || o.RequestsFile != ""); err != nil {
 			return err
 		}

@@ -24,6 +24,9 @@ func NewMatcher(s *source.Session) Matcher { return Matcher{s, s.Matcher()} }
 
 // findAnswers answers a request; if several Gateways could take it, for each of them.
 func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
+	if q.Flags.Client != "" {
+		return m.findAnswersFrom(q)
+	}
 	r, err := request.New(q.Method, q.URL, q.Flags.Options)
 	var wrong *request.UsageError
 	if errors.As(err, &wrong) {
@@ -40,6 +43,36 @@ func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
 		}
 	}
 	return m.Requests.FindAll(r, where)
+}
+
+// findAnswersFrom answers a request of a Pod: to the Service that its host names, else through a
+// Gateway.
+func (m Matcher) findAnswersFrom(q *Request) ([]*request.Answer, error) {
+	client, err := FindWorkload(m.session, q.Flags.Client)
+	switch {
+	case err != nil:
+		return nil, err
+	case client.Object == nil:
+		return nil, failure.Usage("name a pod or a workload", "--from of a request cannot be an address")
+	case q.Flags.Options.From != "":
+		return nil, failure.Usage("drop one of the two", "--from and --from-namespace cannot be given together")
+	}
+	through := *q
+	through.Flags.Client = ""
+	if q.Flags.Gateway == "" && q.Flags.Listener == "" {
+		mesh := through
+		mesh.Flags.Options.From = client.Object.Ref.Namespace
+		answers, err := m.findAnswers(&mesh)
+		if err == nil && len(answers) == 1 && m.session.Snapshot.Get(answers[0].Service) != nil {
+			answers[0].Request.Client = client.Object.Ref
+			return answers, nil
+		}
+	}
+	answers, err := m.findAnswers(&through)
+	for _, a := range answers {
+		a.Request.Client = client.Object.Ref
+	}
+	return answers, err
 }
 
 // AddSpellingProblems notes where a request is another spelling of one that policies keep out.

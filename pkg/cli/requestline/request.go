@@ -18,11 +18,14 @@ type Flags struct {
 	Listener   string
 	MethodFlag string   // the method, as a flag
 	Expect     []string // what is expected of the answer
+	Client     string   // the workload that sends it; of a connection also an address
 }
 
 // AddFlags adds the flags; a line of a file of requests has them too.
 func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	f.AddRequestFlags(fs)
+	fs.StringVar(&f.Client, "from", "",
+		"source of a request or a connection: a pod or workload as [NAMESPACE/]NAME; of a connection also an address")
 	fs.StringArrayVar(&f.Expect, "expect", nil,
 		"exit with 1 unless this is the answer: 200, 404, another status of the Gateway's own, allowed, denied, no-match, or policy=KIND/[NAMESPACE/]NAME (repeatable)")
 }

@@ -1,3 +1,3 @@
-// Package evaluate asks the kinds of policies that judge connections and requests, and puts their
-// judgements together. Where a request goes it does not decide.
+// Package evaluate asks the kinds of policies that judge requests where these enter, and has the
+// words in which decisions are told. Where a request goes it does not decide.
 package evaluate

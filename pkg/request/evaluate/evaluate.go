@@ -1,38 +1,21 @@
 package evaluate
 
 import (
-	"net/netip"
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
-// Query is what policies judge: a connection, or a request of which it is known where it goes.
-type Query struct {
-	From, To Peer
-	Protocol string          // of a connection: TCP, UDP or SCTP
-	Port     int             // of a connection, at its destination
-	Answer   *request.Answer // of a request: where it goes, and the request itself; nil: it is a connection
-}
+// Evaluator judges a request by the policies of a kind where it enters: at its Gateway, or at the
+// Service that a client in the mesh asks for. nil: they have no say in it. It is pure.
+type Evaluator func(a *request.Answer, r *resolve.Resolution, k *resolve.Kind) *Judgement
 
-// Peer is one end of what is asked about: a workload, or an address that is none's. The zero Peer
-// is not that of a query.
-type Peer struct {
-	Workload topology.NodeID // None: it is not known as one
-	Address  netip.Addr      // of what is no workload
-}
-
-// UnknownPeer returns a peer of which nothing is known.
-func UnknownPeer() Peer { return Peer{Workload: topology.None} }
-
-// Evaluator judges a query by the policies of a kind; nil if they have no say in it. It is pure.
-type Evaluator func(q Query, r *resolve.Resolution, k *resolve.Kind) *Judgement
-
-// Judgement is what the policies of one kind say about a query.
+// Judgement is what the policies of one kind say about a request.
 type Judgement struct {
 	Kind      model.GroupKind // filled in by Judge
 	Outcome   request.Outcome
@@ -41,7 +24,7 @@ type Judgement struct {
 	Problems  []model.Problem
 }
 
-// Decision is what is decided at one place.
+// Decision is what is decided about a request or a connection at one place.
 type Decision struct {
 	Name    string // of the direction, "" where there is only one
 	At      model.Ref
@@ -50,6 +33,26 @@ type Decision struct {
 	By      []Decider // the rules that decided; of what is not evaluated those that might
 	Why     []string
 	Passed  []PassedStage // the stages before, in order
+}
+
+// FormatReason says in one sentence what decided: the rules, else why.
+func (d *Decision) FormatReason() string {
+	const most = 2
+	var by []string
+	for _, r := range d.By[:min(len(d.By), most)] {
+		by = append(by, cmp.Or(r.Title, r.Rule)+" of "+r.Policy.String())
+	}
+	if more := len(d.By) - most; more > 0 {
+		by = append(by, fmt.Sprintf("%d more", more))
+	}
+	why := strings.Join(d.Why, "; ")
+	switch {
+	case len(by) == 0 || d.Outcome == request.NotEvaluated && why != "":
+		return why
+	case why == "":
+		return strings.Join(by, ", ")
+	}
+	return strings.Join(by, ", ") + ": " + why
 }
 
 // PassedStage is a stage that did not decide.
@@ -71,46 +74,20 @@ type Decider struct {
 // Evaluators are those that vendors registered, by name.
 type Evaluators map[string]Evaluator
 
-// Judge asks the kinds that judge queries, all or those given, and puts their judgements together:
-// what one denies is denied, and what one does not know is known only if another one denies it.
-// Without a judgement nothing forbids it.
-func (e Evaluators) Judge(q Query, r *resolve.Resolution, kinds []model.GroupKind) (request.Outcome, []Judgement) {
-	out := request.Allowed
+// Judge asks the kinds that judge requests, all or those given.
+func (e Evaluators) Judge(a *request.Answer, r *resolve.Resolution, kinds []model.GroupKind) []Judgement {
 	var judgements []Judgement
 	for _, k := range r.Kinds {
 		f := e[k.Evaluate]
 		if f == nil || k.IsLaterScope() || !k.IsInUse() || kinds != nil && !slices.Contains(kinds, k.GroupKind) {
 			continue
 		}
-		v := f(q, r, k)
+		v := f(a, r, k)
 		if v == nil {
 			continue
 		}
 		v.Kind = k.GroupKind
 		judgements = append(judgements, *v)
-		out = CombineOutcomes(out, v.Outcome)
 	}
-	return out, judgements
-}
-
-// UnreadPolicies lists the policies that may judge a connection and that no evaluator reads.
-func (e Evaluators) UnreadPolicies(q Query, r *resolve.Resolution, kinds []model.GroupKind) []*unread.Input {
-	var ends []topology.NodeID
-	for _, p := range []Peer{q.From, q.To} {
-		if p.Workload != topology.None {
-			ends = append(ends, p.Workload)
-		}
-	}
-	return unread.ConnectionPolicies(r, ends, func(k *resolve.Kind) bool { return e[k.Evaluate] != nil }, kinds)
-}
-
-// CombineOutcomes returns the outcome where two have to allow.
-func CombineOutcomes(a, b request.Outcome) request.Outcome {
-	switch {
-	case a == request.Denied || b == request.Denied:
-		return request.Denied
-	case a == request.NotEvaluated || b == request.NotEvaluated:
-		return request.NotEvaluated
-	}
-	return request.Allowed
+	return judgements
 }

@@ -8,15 +8,28 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
-// ConnectionPolicies lists the policies that judge connections between workloads, may judge
-// one with these ends, and are not evaluated. Kinds nil means every one.
-func ConnectionPolicies(r *resolve.Resolution, ends []topology.NodeID, evaluated func(*resolve.Kind) bool,
-	kinds []model.GroupKind) []*Input {
+// ConnectionEnd is what policies may select of one end of a connection.
+type ConnectionEnd struct {
+	Node      topology.NodeID // of a workload; None: it has none
+	Namespace string          // "": it is no Pod
+	Labels    map[string]string
+	Partial   bool // it may have other labels as well
+}
+
+// ConnectionPolicies lists the policies that judge connections between workloads, and are not
+// evaluated.
+func ConnectionPolicies(r *resolve.Resolution) []*Input {
+	type key struct{}
+	return resolve.Memoize(r, key{}, func() []*Input { return findConnectionPolicies(r) })
+}
+
+func findConnectionPolicies(r *resolve.Resolution) []*Input {
 	read := map[model.GroupKind]bool{}
 	for _, k := range r.Kinds {
-		if evaluated(k) {
+		if k.AtPoints || k.Evaluate != "" {
 			for _, gk := range append([]model.GroupKind{k.GroupKind}, k.Members...) {
 				read[gk] = true
 			}
@@ -24,16 +37,15 @@ func ConnectionPolicies(r *resolve.Resolution, ends []topology.NodeID, evaluated
 	}
 	var out []*Input
 	for _, gk := range r.Snapshot.Kinds() {
-		if read[gk] || r.Knowledge.IsKnown(gk) || kinds != nil && !slices.Contains(kinds, gk) {
+		if read[gk] || r.Knowledge.IsKnown(gk) {
 			continue
 		}
-		told, k := r.Knowledge.JudgesConnections(gk), r.Kind(gk)
-		if !told && (k != nil || isKubernetesGroup(gk.Group)) {
+		judges := r.Knowledge.JudgesConnections(gk)
+		if !judges && (r.Kind(gk) != nil || isKubernetesGroup(gk.Group)) {
 			continue
 		}
-		at := mayApplyTo(r, k, ends)
 		for _, o := range r.Snapshot.OfKind(gk) {
-			if (told || isConnectionPolicy(o)) && at(o) {
+			if judges || isConnectionPolicy(o) {
 				out = append(out, &Input{Object: o, origin: o.Origin, name: o.Ref.FullName(),
 					message: fmt.Sprintf(
 						"%s may affect the connection, but policies of kind %s are not evaluated for connections",
@@ -46,35 +58,58 @@ func ConnectionPolicies(r *resolve.Resolution, ends []topology.NodeID, evaluated
 	return out
 }
 
-// mayApplyTo returns a test of which objects may say something about workloads: of a kind of
-// policies whose workloads are known those in force there, of others without a namespace all, and
-// of the rest those in the workloads' namespaces. Policies of a described kind that selects
-// otherwise may be in force anywhere.
-func mayApplyTo(r *resolve.Resolution, k *resolve.Kind, ends []topology.NodeID) func(*model.Object) bool {
+// MayJudge reports whether a policy about connections that is not evaluated may select one end: of
+// a kind of policies whose workloads are known those in force there, of others those of its
+// namespace, unless a selector says that it is about other Pods. Policies of a described kind that
+// selects otherwise may be in force anywhere.
+func (s *Input) MayJudge(r *resolve.Resolution, end ConnectionEnd) bool {
+	o, k := s.Object, r.Kind(s.Object.Ref.GroupKind())
 	switch {
 	case k != nil && k.HasResultsAtWorkloads():
-		found := map[*model.Object]bool{}
-		for _, scope := range r.ScopesOf(k) {
-			for _, id := range ends {
-				for _, s := range scope.Contexts(id) {
-					for _, l := range scope.Verdict(s).Layers {
-						found[l.Policy.Object] = true
-					}
-				}
-			}
-		}
-		return func(o *model.Object) bool { return found[o] }
+		return end.Node != topology.None && slices.ContainsFunc(r.ScopesOf(k), func(scope *resolve.Kind) bool {
+			return slices.ContainsFunc(scope.Contexts(end.Node), func(id resolve.StackID) bool {
+				return slices.ContainsFunc(scope.Verdict(id).Layers,
+					func(l resolve.Layer) bool { return l.Policy.Object == o })
+			})
+		})
 	case k != nil && !k.IsGeneric():
-		return func(*model.Object) bool { return true }
+		return true
+	case o.Ref.Namespace != "" && o.Text("metadata", "namespace") != "" && o.Ref.Namespace != end.Namespace:
+		return false // what a manifest gives no namespace may be of a kind that has none
 	}
-	return func(o *model.Object) bool {
-		// what a manifest gives no namespace may be of a kind that has none
-		if o.Ref.Namespace == "" || o.Text("metadata", "namespace") == "" {
-			return true
+	return maySelect(o, end)
+}
+
+// maySelect reports whether the selector of a policy, if it has just one that can be read, may pick
+// Pods with the labels of an end.
+func maySelect(o *model.Object, end ConnectionEnd) bool {
+	var found []model.Body
+	for key, value := range o.Body.Field("spec").Fields {
+		if strings.HasSuffix(key, "Selector") && value.IsObject() {
+			found = append(found, value)
 		}
-		return slices.ContainsFunc(ends,
-			func(id topology.NodeID) bool { return r.Node(id).Ref.Namespace == o.Ref.Namespace })
 	}
+	if len(found) != 1 {
+		return true
+	}
+	plain, err := selector.ReadLabelSelector(found[0])
+	if err != nil || slices.ContainsFunc(plain.Selector.Requirements, func(r selector.Requirement) bool {
+		// labels that controllers add, or a prefix that says where they come from
+		return strings.ContainsAny(r.Key, ":") || strings.Contains(r.Key, "io.")
+	}) {
+		return true
+	}
+	return plain.SelectsPartly(end.Labels, end.Partial) != selector.No
+}
+
+// Directions reports whether a policy about connections says anything about those that come in, and
+// about those that go out. What does not tell may do both.
+func (s *Input) Directions() (ingress, egress bool) {
+	for key := range s.Object.Body.Field("spec").Fields {
+		ingress = ingress || strings.HasPrefix(key, "ingress")
+		egress = egress || strings.HasPrefix(key, "egress")
+	}
+	return ingress || !egress, egress || !ingress
 }
 
 // isConnectionPolicy reports whether an object of an unknown kind has the shape of a policy about

@@ -68,3 +68,21 @@ func (s LabelSelector) SelectsLabels(labels map[string]string) bool {
 		return r.holdsFor(value, present) != Yes
 	})
 }
+
+// SelectsPartly is SelectsLabels for what may have other labels than these, if partial is set: whether
+// these are asked for is not known then.
+func (s LabelSelector) SelectsPartly(labels map[string]string, partial bool) Truth {
+	if !s.Selector.Present {
+		return No
+	}
+	out := Truth(Yes)
+	for _, r := range s.Selector.Requirements {
+		value, present := labels[r.Key]
+		if partial && !present {
+			out = min(out, Maybe)
+			continue
+		}
+		out = min(out, r.holdsFor(value, present))
+	}
+	return out
+}

@@ -118,9 +118,11 @@ type Pod struct {
 	Labels      map[string]string
 	Template    bool // it stands for the pods of a template
 	HostNetwork bool
-	Addresses   []string // none where no status is in the input
-	Node        string
-	Ports       []Port
+	// Partial says that it may have other labels than these: it is not in the input.
+	Partial   bool
+	Addresses []string // none where no status is in the input
+	Node      string
+	Ports     []Port
 }
 
 // Port is a port that a container declares.

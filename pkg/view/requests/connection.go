@@ -2,12 +2,14 @@ package requests
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	resolveunread "github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -54,50 +56,72 @@ type ConnectionAnswer struct {
 	hasUnread bool // policies that may judge it as well are not evaluated
 }
 
+// ConnectionQuery is a connection that is asked about.
+type ConnectionQuery struct {
+	From, To point.End
+	Protocol string // TCP, UDP or SCTP
+	Port     int    // at its destination
+}
+
 // Connection is what the policies of all kinds that judge connections, or of those given, say about
-// one, and whether that is as expected.
-func Connection(r *resolve.Resolution, q evaluate.Query, kinds []model.GroupKind, evaluators evaluate.Evaluators,
+// one at the points that it passes, and whether that is as expected.
+func Connection(r *resolve.Resolution, q ConnectionQuery, kinds []model.GroupKind, judges view.Judges,
 	expect ...Expect) *ConnectionAnswer {
-	outcome, verdicts := evaluators.Judge(q, r, kinds)
-	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(r, q), Outcome: string(outcome),
-		Why: []string{}, Backends: []RequestBackend{},
+	path := Walker(r, judges).WalkConnection(q.From, q.To, q.Protocol, q.Port)
+	path.KeepKinds(kinds)
+	out := &ConnectionAnswer{RequestResult: RequestResult{Request: connectionText(q), Outcome: string(request.Allowed),
+		Why: []string{}, Backends: []RequestBackend{}, Verdict: string(path.Verdict), Path: newPathPoints(path.Points),
+		points:   path.Points,
 		Shadowed: []model.Ref{}, Effective: []view.EffectivePolicy{}, MayAnswer: []protect.Answer{}}}
 	judged := map[model.GroupKind]bool{}
 	var problems []model.Problem
-	for _, v := range verdicts {
-		k := r.Kind(v.Kind)
-		judged[v.Kind] = true
-		for _, gk := range k.Members {
+	var unread []*resolveunread.Input
+	for i := range path.Points {
+		p := &path.Points[i]
+		problems, unread = append(problems, p.Problems...), append(unread, p.Unread...)
+		if p.Decision == nil {
+			if p.Verdict == point.Bypassed {
+				out.Why = append(out.Why, out.Path[i].FormatLine())
+			}
+			continue
+		}
+		judged[p.PolicyKind] = true
+		for _, gk := range r.Kind(p.PolicyKind).Members {
 			judged[gk] = true
 		}
-		out.Why = append(out.Why, v.Why...)
-		problems = append(problems, v.Problems...)
-		for _, d := range v.Decisions {
-			item := newDecision(v.Kind, d)
-			out.Decisions = append(out.Decisions, item)
-			out.Why = append(out.Why, item.FormatSentence())
-			if d.Outcome == request.NotEvaluated {
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-					Message: item.FormatSentence()})
+		item := newDecision(p.PolicyKind, *p.Decision)
+		out.Decisions = append(out.Decisions, item)
+		out.Why = append(out.Why, item.FormatSentence())
+		switch p.Decision.Outcome {
+		case request.Denied:
+			out.Outcome = string(request.Denied)
+		case request.NotEvaluated:
+			if out.Outcome != string(request.Denied) {
+				out.Outcome = string(request.NotEvaluated)
 			}
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: item.FormatSentence()})
 		}
 	}
-	unread := evaluators.UnreadPolicies(q, r, kinds)
-	switch told := resolveunread.Summarize(unread); {
-	case len(unread) > 0:
-		out.hasUnread = true
-		for _, p := range told {
-			out.Why = append(out.Why, p.Message)
-		}
-		problems = append(problems, told...)
-	case len(verdicts) == 0:
+	slices.SortFunc(unread, func(a, b *resolveunread.Input) int { return a.Object.Ref.Compare(b.Object.Ref) })
+	unread = slices.Compact(unread)
+	summary := resolveunread.Summarize(unread)
+	out.hasUnread = len(unread) > 0
+	for _, p := range summary {
+		out.Why = append(out.Why, p.Message)
+	}
+	problems = append(problems, summary...)
+	switch {
+	case q.From.Object != nil && q.From.Object == q.To.Object && q.From.Object.Ref.Kind == "Pod":
+		out.Why = append(out.Why, "a pod always reaches itself")
+	case len(out.Why) == 0:
 		out.Why = append(out.Why, "no policy that judges connections is in the input")
 	}
 	a := collect.NewForRequests(r, kinds)
 	var ends []topology.NodeID
-	for _, p := range []evaluate.Peer{q.From, q.To} {
-		if p.Workload != topology.None {
-			ends = append(ends, p.Workload)
+	for _, e := range []point.End{q.From, q.To} {
+		if e.Node != topology.None {
+			ends = append(ends, e.Node)
 		}
 	}
 	a.MarkVisited(ends)
@@ -111,16 +135,16 @@ func Connection(r *resolve.Resolution, q evaluate.Query, kinds []model.GroupKind
 	return out
 }
 
-func connectionText(r *resolve.Resolution, q evaluate.Query) RequestText {
+func connectionText(q ConnectionQuery) RequestText {
 	out := RequestText{Protocol: q.Protocol, Port: q.Port}
-	name := func(p evaluate.Peer, ref **model.Ref, address *string) string {
-		if p.Workload == topology.None {
-			*address = p.Address.String()
+	name := func(e point.End, ref **model.Ref, address *string) string {
+		if e.Object == nil {
+			*address = e.Address.String()
 			return *address
 		}
-		at := r.Node(p.Workload).Ref
+		at := e.Object.Ref
 		*ref = &at
-		return at.WithoutSection().String()
+		return at.String()
 	}
 	out.Text = name(q.From, &out.FromPeer, &out.FromAddr) + " → " + name(q.To, &out.ToPeer, &out.Host) +
 		fmt.Sprintf(" · %s %d", q.Protocol, q.Port)

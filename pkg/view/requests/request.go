@@ -7,7 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -73,6 +73,12 @@ type RequestResult struct {
 	Effective []view.EffectivePolicy `json:"effective"`           // the policies in force on the way
 	Decisions []Decision             `json:"decisions,omitempty"` // of the kinds that judge it
 
+	// what becomes of it at all points together: allowed, denied, depends; absent if no backend gets it
+	Verdict string `json:"verdict,omitempty"`
+	// the places that it passes, or passes by, at which policies may refuse it; of several ways one after
+	// the other
+	Path []PathPoint `json:"path,omitempty"`
+
 	// what policies and filters on the way may answer before a backend does, whatever the
 	// credentials
 	MayAnswer []protect.Answer `json:"mayAnswer"`
@@ -83,6 +89,7 @@ type RequestResult struct {
 
 	StatusReasons *StatusReasons `json:"statusReasons,omitempty"` // of `why`: where a status may come from
 
+	points           []point.Point  // of Path
 	gates            *protect.Gates // on its path; nil: no rule takes it
 	hasUnknownFilter bool           // a filter of the rule may answer it, and is not known
 	ruleUncertain    bool           // it is not certain which rule takes it
@@ -211,10 +218,8 @@ func (w *Writer) JudgeRequest(a *request.Answer) []Decision {
 	if a.Gateway == topology.None && a.Service.Name == "" {
 		return nil
 	}
-	_, verdicts := w.Judges.Evaluators.Judge(evaluate.Query{From: evaluate.UnknownPeer(), To: evaluate.UnknownPeer(),
-		Answer: a}, w.Collector.Resolution, w.Collector.Query.Kinds)
 	var out []Decision
-	for _, v := range verdicts {
+	for _, v := range w.Judges.Evaluators.Judge(a, w.Collector.Resolution, w.Collector.Query.Kinds) {
 		gated := w.hasGates(v.Kind)
 		if gated && w.GatesDecide {
 			continue
@@ -290,6 +295,7 @@ func (w *Writer) BuildResult(a *request.Answer) RequestResult {
 	out.Effective = append(out.Effective, w.FindEffective(a)...)
 	out.Decisions = w.JudgeRequest(a)
 	w.addGates(a, &out)
+	w.addPath(a, &out)
 	return out
 }
 

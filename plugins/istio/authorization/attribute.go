@@ -13,13 +13,18 @@ import (
 
 // matchAttribute matches one field of an operation.
 func (j *ruleEvaluator) matchAttribute(name string, values []any) selector.Truth {
-	a := j.query.Answer
+	a := j.Answer
 	switch {
-	case name == "ports" && a == nil:
-		return matchAny(values, func(v string) selector.Truth { return truthOf(v == strconv.Itoa(j.query.Port)) })
+	case name == "ports" && j.Port != 0:
+		return matchAny(values, func(v string) selector.Truth { return truthOf(v == strconv.Itoa(j.Port)) })
 	case a == nil || a.Request.Protocol != request.HTTP && a.Request.Protocol != request.GRPC:
 		return j.noteUnknown(name + " of a request")
 	case name == "hosts":
+		if j.Rewritten && a.Sends != nil && !strings.EqualFold(a.Sends.Host, a.Request.Host) {
+			return matchAny(values, func(v string) selector.Truth {
+				return truthOf(matchesValue(strings.ToLower(v), strings.ToLower(a.Sends.Host)))
+			})
+		}
 		return matchAny(values, func(v string) selector.Truth { return j.matchHost(strings.ToLower(v), a.Request) })
 	case name == "methods":
 		method := a.Request.Method
@@ -29,6 +34,9 @@ func (j *ruleEvaluator) matchAttribute(name string, values []any) selector.Truth
 		return matchAny(values, func(v string) selector.Truth { return truthOf(matchesValue(v, method)) })
 	case name == "paths":
 		path := cmp.Or(a.SeenPath, a.Request.Path)
+		if j.Rewritten && a.Sends != nil && a.Sends.Path != "" {
+			path = a.Sends.Path
+		}
 		if a.Request.Protocol == request.GRPC {
 			path = "/" + a.Request.Service + "/" + a.Request.Call
 		}
@@ -63,13 +71,30 @@ func (j *ruleEvaluator) matchHost(want string, r request.Request) selector.Truth
 	return j.noteUnknown("whether the Host header names the port")
 }
 
-// matchCondition matches an entry of when. Of the conditions only headers of requests are known.
+// matchCondition matches an entry of when: what is known are headers of requests, and what places know
+// of connections.
 func (j *ruleEvaluator) matchCondition(c any) selector.Truth {
 	key := model.Text(c, "key")
 	values, _ := model.Get(c, "values").([]any)
 	others, _ := model.Get(c, "notValues").([]any)
+	match := func(one func([]any) selector.Truth) selector.Truth {
+		out := selector.Truth(selector.Yes)
+		if len(values) > 0 {
+			out = min(out, one(values))
+		}
+		if len(others) > 0 {
+			out = min(out, negateTruth(one(others)))
+		}
+		return out
+	}
+	if field := sourceConditions[key]; field != "" && j.Source != nil {
+		return match(func(list []any) selector.Truth { return j.matchSourceField(field, list) })
+	}
+	if key == "destination.port" && j.Port != 0 {
+		return match(func(list []any) selector.Truth { return j.matchAttribute("ports", list) })
+	}
 	name, ok := strings.CutPrefix(key, "request.headers[")
-	a := j.query.Answer
+	a := j.Answer
 	if !ok || a == nil || a.Request.Protocol != request.HTTP && a.Request.Protocol != request.GRPC {
 		return j.noteUnknown(key)
 	}
@@ -80,17 +105,9 @@ func (j *ruleEvaluator) matchCondition(c any) selector.Truth {
 			have, present = h.Value, true
 		}
 	}
-	in := func(list []any) selector.Truth {
+	return match(func(list []any) selector.Truth {
 		return matchAny(list, func(v string) selector.Truth { return truthOf(present && matchesValue(v, have)) })
-	}
-	out := selector.Yes
-	if len(values) > 0 {
-		out = min(out, in(values))
-	}
-	if len(others) > 0 {
-		out = min(out, negateTruth(in(others)))
-	}
-	return out
+	})
 }
 
 // matchesValue matches a value as Istio does: exactly, by a prefix (x*), by a suffix (*x), or by

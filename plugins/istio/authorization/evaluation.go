@@ -1,6 +1,7 @@
 package authorization
 
 import (
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,41 +15,76 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
-// Evaluate says what AuthorizationPolicies decide about a request at its Gateway, or
-// at the waypoint of its Service, and about a connection at its destination.
-func Evaluate(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) *evaluate.Judgement {
-	at, ok := findDecidingNode(q, r, k)
-	if !ok {
-		return nil
-	}
-	o := k.Verdict(k.Contexts(at)[0])
-	j := ruleEvaluator{query: q, outcome: o, at: r.Node(at).Ref}
-	return j.evaluate()
-}
-
-// findDecidingNode is the node whose rules decide; false if there are none.
-func findDecidingNode(q evaluate.Query, r *resolve.Resolution, k *resolve.Kind) (topology.NodeID, bool) {
-	nodes := []topology.NodeID{q.To.Workload}
-	if a := q.Answer; a != nil {
-		nodes = []topology.NodeID{a.Gateway}
-		if a.Service.Name != "" {
-			nodes = r.Lookup(a.Service)
-		}
+// Evaluate says what AuthorizationPolicies decide about a request at its Gateway, or at the waypoint
+// of its Service.
+func Evaluate(a *request.Answer, r *resolve.Resolution, k *resolve.Kind) *evaluate.Judgement {
+	nodes := []topology.NodeID{a.Gateway}
+	if a.Service.Name != "" {
+		nodes = r.Lookup(a.Service)
 	}
 	for _, id := range nodes {
 		if id != topology.None && len(k.Contexts(id)) > 0 {
-			return id, true
+			d := Decide(ListRules(k.Verdict(k.Contexts(id)[0])), &Question{Answer: a})
+			d.At = r.Node(id).Ref
+			return &evaluate.Judgement{Outcome: d.Outcome, Decisions: []evaluate.Decision{d}}
 		}
 	}
-	return topology.None, false
+	return nil
+}
+
+// Question is what rules are asked about at one place.
+type Question struct {
+	Answer *request.Answer // the request; nil: nothing is known but the connection
+	Port   int             // of the destination as the place sees it; 0: it is not known
+	Source *Source         // who sends it; nil: nothing is known of that
+	// Opaque says that the place sees connections and no requests: what denies does so whatever the
+	// request is, and what allows by attributes of requests is skipped
+	// (pilot/pkg/security/authz/model/model.go:355-365).
+	Opaque bool
+	// Rewritten says that the place gets the request as the filters of its rule make it.
+	Rewritten bool
+}
+
+// Source is who sends, as a place sees it.
+type Source struct {
+	Identity  string // TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT; "" for none
+	Doubt     string // why the identity is not known; "": it is
+	Addresses []netip.Addr
+}
+
+// Rule is one rule in force at a place.
+type Rule struct {
+	Action string
+	Name   string // as it is printed
+	Policy *model.Object
+	Value  any // as it is written, or what is left of that
+}
+
+// ListRules lists the rules in force at a place.
+func ListRules(v *resolve.Verdict) []Rule {
+	var out []Rule
+	for _, rule := range v.Result.Rules {
+		if len(rule.Path) != 2 || len(rule.From) == 0 {
+			continue
+		}
+		out = append(out, Rule{Action: rule.Path[0].Name, Name: rule.Name, Value: merge.Unpack(rule.Value),
+			Policy: v.Layers[rule.From[0].Layer].Policy.Object})
+	}
+	return out
+}
+
+// Decide says what rules decide: CUSTOM is asked first, then DENY and ALLOW.
+func Decide(rules []Rule, q *Question) evaluate.Decision {
+	j := ruleEvaluator{Question: q, rules: rules}
+	return j.decide()
 }
 
 // ruleEvaluator evaluates the lists of rules one after the other.
 type ruleEvaluator struct {
-	query          evaluate.Query
-	outcome        *resolve.Verdict
-	at             model.Ref
-	openAttributes []string // attributes that the question does not tell
+	*Question
+	rules          []Rule
+	openAttributes []string      // attributes that the question does not tell
+	policy         *model.Object // of the rule that is matched
 }
 
 // matchedRules are the rules of one action that match, and those that may.
@@ -59,9 +95,9 @@ type matchedRules struct {
 	openAttributes    []string
 }
 
-func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
+func (j *ruleEvaluator) decide() evaluate.Decision {
 	custom, deny, allow := j.matchRules("CUSTOM"), j.matchRules("DENY"), j.matchRules("ALLOW")
-	d := evaluate.Decision{At: j.at, Outcome: request.Allowed}
+	d := evaluate.Decision{Outcome: request.Allowed}
 	pass := func(stage string, l matchedRules, why string) {
 		d.Passed = append(d.Passed, evaluate.PassedStage{Stage: stage, Why: why, By: l.possible})
 	}
@@ -70,9 +106,9 @@ func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
 			d.Outcome, d.Stage, d.By, d.Why = request.NotEvaluated, stage, by, []string{why}
 		}
 	}
-	settle := func(o request.Outcome, stage string, by []evaluate.Decider, why string) *evaluate.Judgement {
+	settle := func(o request.Outcome, stage string, by []evaluate.Decider, why string) evaluate.Decision {
 		d.Outcome, d.Stage, d.By, d.Why = o, stage, by, []string{why}
-		return &evaluate.Judgement{Outcome: o, Decisions: []evaluate.Decision{d}}
+		return d
 	}
 	if len(deny.certain) > 0 {
 		return settle(request.Denied, "DENY", deny.certain, "a rule that denies matches")
@@ -101,22 +137,24 @@ func (j *ruleEvaluator) evaluate() *evaluate.Judgement {
 	default:
 		d.Stage, d.By, d.Why = "ALLOW", allow.certain, []string{"a rule that allows matches"}
 	}
-	return &evaluate.Judgement{Outcome: d.Outcome, Decisions: []evaluate.Decision{d}}
+	return d
 }
 
 // matchRules matches the rules of one action.
 func (j *ruleEvaluator) matchRules(action string) matchedRules {
 	var out matchedRules
-	for _, rule := range j.outcome.Result.Rules {
-		if len(rule.Path) != 2 || rule.Path[0].Name != action || len(rule.From) == 0 {
+	for _, rule := range j.rules {
+		if rule.Action != action {
 			continue
 		}
 		out.count++
-		j.openAttributes = nil
-		matches := j.matchRule(merge.Unpack(rule.Value))
-		p := j.outcome.Layers[rule.From[0].Layer].Policy
-		decider := evaluate.Decider{Policy: p.Ref(), Origin: p.Object.OriginOf("spec", "rules", ruleIndex(rule.Name)),
-			Rule: rule.Name, Action: action}
+		j.openAttributes, j.policy = nil, rule.Policy
+		matches := j.matchRule(rule.Value)
+		if j.Opaque {
+			matches = j.matchOpaqueRule(rule)
+		}
+		decider := evaluate.Decider{Policy: rule.Policy.Ref, Origin: rule.Policy.OriginOf("spec", "rules",
+			ruleIndex(rule.Name)), Rule: rule.Name, Action: action}
 		out.all = append(out.all, decider)
 		if matches == selector.No {
 			continue
@@ -180,17 +218,6 @@ func (j *ruleEvaluator) noteUnknown(what string) selector.Truth {
 		j.openAttributes = append(j.openAttributes, what)
 	}
 	return selector.Maybe
-}
-
-// matchSource matches who asks: nobody's identity or address is in the query.
-func (j *ruleEvaluator) matchSource(fields map[string]any) selector.Truth {
-	out := selector.Yes
-	for _, name := range sortNames(fields) {
-		if values, _ := fields[name].([]any); len(values) > 0 {
-			out = min(out, j.noteUnknown("source."+name))
-		}
-	}
-	return out
 }
 
 // matchOperation matches what is asked: all fields have to fit, and none of those that begin with

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
@@ -60,7 +59,7 @@ func TestMatches(t *testing.T) {
 		"claim":       {when("request.auth.claims[iss]", map[string]any{"values": values("a")}), selector.Maybe},
 		"wrong types": {map[string]any{"from": "x", "to": values("y", nil), "when": values(7)}, selector.Maybe},
 	} {
-		j := ruleEvaluator{query: evaluate.Query{Answer: &request.Answer{Request: asked}}}
+		j := ruleEvaluator{Question: &Question{Answer: &request.Answer{Request: asked}}}
 		if got := j.matchRule(c.rule); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
@@ -79,7 +78,7 @@ func TestHost(t *testing.T) {
 		{"sky.example*", 8080, false, selector.Yes}, {"sky.example:8080", 8080, false,
 			selector.Maybe}, {"moon.example", 8080, false, selector.No}, {"*", 8080, false, selector.Yes},
 	} {
-		j := ruleEvaluator{}
+		j := ruleEvaluator{Question: &Question{}}
 		if got := j.matchHost(c.want, request.Request{Host: "Sky.Example", Port: c.port,
 			Secure: c.secure}); got != c.fits {
 			t.Errorf("%s at port %d: %v, want %v", c.want, c.port, got, c.fits)

@@ -1,0 +1,135 @@
+package point
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
+)
+
+// Name says where on a hop a point is.
+type Name string
+
+// The points, in the order in which a hop meets them.
+const (
+	Edge     Name = "edge"     // the proxy of a Gateway
+	Client   Name = "client"   // the proxy beside the client
+	Egress   Name = "egress"   // network policies at the Pods that send
+	Ingress  Name = "ingress"  // network policies at the Pods that receive
+	Waypoint Name = "waypoint" // a proxy of the mesh between the two
+	Workload Name = "workload" // the proxy in front of the app
+)
+
+// rank orders the points of one hop.
+func (n Name) rank() int {
+	return slices.Index([]Name{Edge, Client, Egress, Ingress, Waypoint, Workload}, n)
+}
+
+// Verdict is what a point says to a request, or all points together.
+type Verdict string
+
+// The verdicts. A point that is bypassed says nothing: the request does not meet its policies.
+const (
+	Allowed  Verdict = "allowed"
+	Denied   Verdict = "denied"
+	Depends  Verdict = "depends"
+	Bypassed Verdict = "bypassed"
+)
+
+// The kinds of points: who enforces there.
+const (
+	KindGateway       = "Gateway"
+	KindNetworkPolicy = "NetworkPolicy"
+)
+
+// Point is a place on the way of a request where policies let it go on or end it, judged for that
+// request.
+type Point struct {
+	Name     Name
+	Kind     string      // who enforces
+	Object   model.Ref   // the Gateway, the waypoint, or the workload that is judged
+	Policies []model.Ref // in force there for the request; of a bypassed point those in force for other traffic
+	Verdict  Verdict
+	Because  string  // one sentence: what decided, what it depends on, or why the point is bypassed
+	Identity *string // of the source as it is seen there, "" for none; nil: the point knows no identities
+	Port     int     // the destination port as it is seen there; 0: it is not known, or plays no part
+
+	Decision   *evaluate.Decision // of kinds that judge in stages; nil: there is none
+	PolicyKind model.GroupKind    // whose decision it is
+
+	// IgnoresRequests says that the point judges connections: it says the same to every request of
+	// the hop.
+	IgnoresRequests bool
+	Backend         model.Ref // of several alternatives: which; else zero
+
+	Unread   []*unread.Input // policies that may decide there, and that nobody evaluates
+	Problems []model.Problem
+}
+
+// NewPoint makes a point of the decision of a kind that judges connections.
+func NewPoint(name Name, kind string, policyKind model.GroupKind, d evaluate.Decision, policies []model.Ref,
+	port int) Point {
+	out := Point{Name: name, Kind: kind, Object: d.At, Policies: policies, Port: port, Decision: &d, PolicyKind: policyKind,
+		IgnoresRequests: true, Verdict: map[request.Outcome]Verdict{request.Allowed: Allowed,
+			request.Denied: Denied, request.NotEvaluated: Depends}[d.Outcome]}
+	out.Because = d.FormatReason()
+	return out
+}
+
+// combineVerdicts puts the verdicts of points together that a request passes one after the other: one
+// denial is enough, and a bypassed point has no say.
+func combineVerdicts(points []Point) Verdict {
+	out := Allowed
+	for i := range points {
+		switch points[i].Verdict {
+		case Denied:
+			return Denied
+		case Depends:
+			out = Depends
+		}
+	}
+	return out
+}
+
+// Path is the way of a request through its points.
+type Path struct {
+	Points  []Point // of several alternatives one after the other
+	Verdict Verdict // "": no backend is reached
+}
+
+// IsIncomplete reports whether a point could not be judged.
+func (p *Path) IsIncomplete() bool {
+	return slices.ContainsFunc(p.Points, func(one Point) bool { return one.Verdict == Depends })
+}
+
+// Policies are the policies that judge the request, each once: those at the points that it passes.
+func (p *Path) Policies() []model.Ref {
+	var out []model.Ref
+	for i := range p.Points {
+		if p.Points[i].Verdict == Bypassed {
+			continue
+		}
+		for _, ref := range p.Points[i].Policies {
+			if !slices.Contains(out, ref) {
+				out = append(out, ref)
+			}
+		}
+	}
+	return out
+}
+
+// KeepKinds leaves only what policies of some kinds say; nil keeps all.
+func (p *Path) KeepKinds(kinds []model.GroupKind) {
+	if kinds == nil {
+		return
+	}
+	asked := func(ref model.Ref) bool { return slices.Contains(kinds, ref.GroupKind()) }
+	p.Points = slices.DeleteFunc(slices.Clone(p.Points), func(one Point) bool {
+		return !slices.Contains(kinds, one.PolicyKind) && !slices.ContainsFunc(one.Policies, asked)
+	})
+	if p.Verdict != "" {
+		p.Verdict = combineVerdicts(p.Points)
+	}
+}

@@ -1,0 +1,153 @@
+package requests
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+)
+
+// PathPoint is a place on the way of a request where policies let it go on or end it.
+type PathPoint struct {
+	Point    string         `json:"point"`              // edge, client, egress, ingress, waypoint, workload
+	Kind     string         `json:"kind"`               // who enforces there: Gateway, NetworkPolicy, waypoint, ztunnel, sidecar, …
+	Object   model.Ref      `json:"object"`             // the Gateway, the waypoint, or the workload that is judged
+	Policies []model.Ref    `json:"policies"`           // that may refuse the request there; of a bypassed point those in force for other traffic
+	Verdict  string         `json:"verdict"`            // allowed, denied, depends, bypassed
+	Because  string         `json:"because"`            // what decided, what it depends on, or why the point is bypassed
+	Identity *string        `json:"identity,omitempty"` // of the source as it is seen there, "" for none
+	Port     int            `json:"port,omitempty"`     // the destination port as it is seen there
+	By       []DecidingRule `json:"by,omitempty"`       // the rules that decided
+	Backend  *model.Ref     `json:"backend,omitempty"`  // of several ways: to which backend
+}
+
+// newPathPoints writes points in the shape of the contract.
+func newPathPoints(points []point.Point) []PathPoint {
+	out := make([]PathPoint, len(points))
+	for i := range points {
+		p := &points[i]
+		out[i] = PathPoint{Point: string(p.Name), Kind: p.Kind, Object: p.Object, Policies: append([]model.Ref{}, p.Policies...),
+			Verdict: string(p.Verdict), Because: p.Because, Identity: p.Identity, Port: p.Port}
+		if p.Decision != nil && p.Verdict != point.Bypassed {
+			out[i].By = newDecidingRules(p.Decision.By)
+		}
+		if p.Backend.Name != "" {
+			out[i].Backend = &p.Backend
+		}
+	}
+	return out
+}
+
+// Walker returns the walker of an input, which is made once.
+func Walker(r *resolve.Resolution, judges view.Judges) *point.Walker {
+	type key struct{}
+	return resolve.Memoize(r, key{}, func() *point.Walker { return point.NewWalker(r, judges.Points) })
+}
+
+// addPath adds the points that the request passes, and their verdict.
+func (w *Writer) addPath(a *request.Answer, out *RequestResult) {
+	if a.Gateway == topology.None && a.Service.Name == "" {
+		return
+	}
+	walker := Walker(w.Collector.Resolution, w.Judges)
+	var edge *point.Point
+	if a.Gateway != topology.None {
+		edge = w.judgeEdge(a, out)
+	}
+	path := walker.WalkRequest(a, edge, walker.FindClients(a))
+	if path.Verdict == "" {
+		return
+	}
+	out.Verdict, out.Path, out.points = string(path.Verdict), newPathPoints(path.Points), path.Points
+	for i := range path.Points {
+		p := &path.Points[i]
+		w.Collector.AddProblems(p.Problems...)
+		if p.Verdict == point.Depends && p.Name != point.Edge {
+			w.Collector.AddProblems(model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: out.Path[i].FormatLine()})
+		}
+	}
+}
+
+// judgeEdge is what the Gateway itself says: by the decisions of kinds that judge requests, and by
+// the gates of all others. Whether credentials suffice is not judged.
+func (w *Writer) judgeEdge(a *request.Answer, out *RequestResult) *point.Point {
+	r := w.Collector.Resolution
+	p := &point.Point{Name: point.Edge, Kind: point.KindGateway, Object: r.Node(a.Gateway).Ref,
+		Policies: w.listRefusing(out), Verdict: point.Allowed, Because: "no policy there refuses it"}
+	for i := range out.Decisions {
+		d := &out.Decisions[i]
+		switch {
+		case d.Outcome == string(request.Denied):
+			p.Verdict, p.Because = point.Denied, d.KindName()+": "+d.FormatSentence()
+		case d.Outcome == string(request.NotEvaluated) && p.Verdict == point.Allowed && !d.hasGates:
+			p.Verdict, p.Because = point.Depends, d.KindName()+": "+d.FormatSentence()
+		}
+	}
+	if out.gates == nil || p.Verdict != point.Allowed {
+		return p
+	}
+	switch o := out.gates.Outcome(); {
+	case o.Certain:
+		p.Verdict, p.Because = point.Denied, "refused: "+answersText(o.By)
+	case out.deniesAll():
+		p.Verdict, p.Because = point.Denied, "a policy lets nobody through"
+	case len(o.By) > 0:
+		p.Because = "not judged: " + answersText(o.By)
+	}
+	return p
+}
+
+// listRefusing lists the policies in force before a backend is chosen that may refuse requests.
+func (w *Writer) listRefusing(out *RequestResult) []model.Ref {
+	var refs []model.Ref
+	for i := range out.Effective {
+		item := &out.Effective[i]
+		k := w.Collector.Resolution.Kind(model.ParseGroupKind(item.PolicyKind))
+		if k == nil || len(k.Protects.Rules) == 0 && k.Evaluate == "" || item.Target.Kind == "Service" {
+			continue
+		}
+		for _, rule := range item.Rules {
+			for _, s := range rule.Sources {
+				if s.Policy != nil && !slices.Contains(refs, *s.Policy) {
+					refs = append(refs, *s.Policy)
+				}
+			}
+		}
+	}
+	return refs
+}
+
+// FormatLine writes a point in one line.
+func (p *PathPoint) FormatLine() string {
+	words := []string{p.Verdict, "at", p.Point}
+	if p.Kind != point.KindGateway && p.Kind != p.Point {
+		words = append(words, "("+p.Kind+")")
+	}
+	words = append(words, p.Object.String())
+	text := strings.Join(words, " ")
+	if p.Because != "" {
+		text += ": " + p.Because
+	}
+	return text
+}
+
+// isDeniedLater reports whether a point behind the Gateway denies the request for certain.
+func (a *RequestResult) isDeniedLater() bool {
+	return a.Verdict == string(point.Denied) && a.findPoint(point.Denied) != nil
+}
+
+// findPoint is the first point behind the Gateway with a verdict; nil if there is none.
+func (a *RequestResult) findPoint(v point.Verdict) *PathPoint {
+	for i := range a.Path {
+		if p := &a.Path[i]; p.Verdict == string(v) && p.Point != string(point.Edge) {
+			return p
+		}
+	}
+	return nil
+}
