@@ -242,7 +242,8 @@ func (e *Engine) completeOptions(o check.Options) check.Options {
 		return prove.FindSpellingBypasses(r, e.newMatcher(r), e.judges)
 	}
 	o.Protection = func(r *resolve.Resolution) []model.Problem {
-		return protection.Findings(r, e.newMatcher(r), e.judges)
+		m := e.newMatcher(r)
+		return append(protection.Findings(r, m, e.judges), protection.PointFindings(r, m, e.judges)...)
 	}
 	return o
 }

@@ -189,6 +189,9 @@ func (j *workloadJudge) judge() point.Point {
 		}
 	}
 	d.At = p.Object
+	if p.Tests = q.Tests; q.Opaque {
+		p.Tests = nil
+	}
 	p.Policies = listPolicies(possible)
 	p.IgnoresRequests = q.Opaque || !slices.ContainsFunc(possible, authorization.Rule.LooksAtRequests)
 	j.judgePeers(&p, &d)

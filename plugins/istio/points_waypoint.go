@@ -238,7 +238,9 @@ func hasNoAddress(gateway *model.Object) bool {
 // bypass is a waypoint that the hop does not lead through.
 func (j *hopJudge) bypass(n *namedWaypoint, reason string) point.Detour {
 	return point.Detour{Point: point.Point{Name: point.Waypoint, Kind: waypointPoint, Object: n.ref, Verdict: point.Bypassed,
-		Policies: listPolicies(j.findWaypointRules(n)), Because: reason, PolicyKind: authorizationKind}}
+		Policies: listPolicies(j.findWaypointRules(n)), Because: reason, PolicyKind: authorizationKind,
+		Remedy: "label the Service with " + ingressUseWaypoint + "=true where the Gateway reads that, or let in at the " +
+			"workload only who comes through the waypoint: an ALLOW rule for its service account"}}
 }
 
 // findWaypointRules are the rules in force at a waypoint for a Service, or else for all that it
@@ -269,7 +271,7 @@ func (j *hopJudge) pass(h *point.Hop, n *namedWaypoint) point.Detour {
 	rules := j.findWaypointRules(n)
 	q := &authorization.Question{Source: source, Answer: h.Request, Rewritten: h.From.Gateway != nil}
 	d := authorization.Decide(rules, q)
-	p := point.Point{Name: point.Waypoint, Kind: waypointPoint, Object: n.ref, Policies: listPolicies(rules),
+	p := point.Point{Tests: q.Tests, Name: point.Waypoint, Kind: waypointPoint, Object: n.ref, Policies: listPolicies(rules),
 		Identity: identityOf(source), PolicyKind: authorizationKind,
 		IgnoresRequests: !slices.ContainsFunc(rules, authorization.Rule.LooksAtRequests)}
 	if j.settings.Bool("istio.enableLayeredWaypointAuthorizationPolicies") {

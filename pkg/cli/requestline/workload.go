@@ -25,21 +25,22 @@ func FindWorkload(s *source.Session, text string) (point.End, error) {
 		return point.End{}, failure.Usage("write [KIND/][NAMESPACE/]NAME",
 			"%q is neither a pod nor an address", text)
 	}
-	var found []model.Ref
+	var found []*model.Object
 	var all []string
 	for _, gk := range workload.Kinds() {
 		for _, o := range s.Snapshot.OfKind(gk) {
 			all = append(all, o.Ref.FullName(), o.Ref.Name)
 			if isNamed(s, parts, o.Ref) {
-				found = append(found, o.Ref)
+				found = append(found, o)
 			}
 		}
 	}
-	if pods := slices.DeleteFunc(slices.Clone(found), func(r model.Ref) bool { return r.Kind != "Pod" }); len(
-		pods) > 0 && len(parts) < 3 {
-		found = pods
+	isPod := func(o *model.Object) bool { return o.Ref.Kind == "Pod" }
+	if len(parts) < 3 && slices.ContainsFunc(found, isPod) {
+		found = slices.DeleteFunc(found, func(o *model.Object) bool { return !isPod(o) })
 	}
-	found = slices.DeleteFunc(found, func(r model.Ref) bool { return len(found) > 1 && len(s.Graph.Lookup(r)) == 0 })
+	standing := workload.List(s.Snapshot) // those of which no Pod is in the input stand for their Pods
+	found = slices.DeleteFunc(found, func(o *model.Object) bool { return len(found) > 1 && !slices.Contains(standing, o) })
 	switch {
 	case len(found) == 0 && statefulSetOfPod(s, parts) != nil:
 		return FindWorkload(s, statefulSetOfPod(s, parts).FullName())
@@ -50,14 +51,21 @@ func FindWorkload(s *source.Session, text string) (point.End, error) {
 		}
 		return point.End{}, s.NotFoundError(hint, "no pod or workload %q %s", text, s.DescribeScope())
 	case len(found) > 1:
-		return point.End{}, failure.Usage("name one of: "+source.FormatRefs(found), "%q is ambiguous: %d objects have this name", text, len(found))
+		return point.End{}, failure.Usage("name one of: "+source.FormatRefs(refsOf(found)), "%q is ambiguous: %d objects have this name", text, len(found))
 	}
-	ids := s.Graph.Lookup(found[0])
-	if len(ids) == 0 {
+	if !slices.Contains(standing, found[0]) {
 		return point.End{}, failure.Usage("name one of its pods",
-			"the pods of %s are in the input: ask about one of them", found[0])
+			"the pods of %s are in the input: ask about one of them", found[0].Ref)
 	}
-	return point.NewEnd(s.Resolution, s.Graph.Node(ids[0]).Object), nil
+	return point.NewEnd(s.Resolution, found[0]), nil
+}
+
+func refsOf(objects []*model.Object) []model.Ref {
+	out := make([]model.Ref, len(objects))
+	for i, o := range objects {
+		out[i] = o.Ref
+	}
+	return out
 }
 
 // isNamed reports whether [KIND/][NAMESPACE/]NAME means an object. NAMESPACE/KIND/NAME, as it was

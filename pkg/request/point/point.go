@@ -52,6 +52,7 @@ type Point struct {
 	Object   model.Ref   // the Gateway, the waypoint, or the workload that is judged
 	Policies []model.Ref // in force there for the request; of a bypassed point those in force for other traffic
 	Verdict  Verdict
+	Remedy   string  // of a bypassed point: what would lead requests through it
 	Because  string  // one sentence: what decided, what it depends on, or why the point is bypassed
 	Identity *string // of the source as it is seen there, "" for none; nil: the point knows no identities
 	Port     int     // the destination port as it is seen there; 0: it is not known, or plays no part
@@ -62,7 +63,10 @@ type Point struct {
 	// IgnoresRequests says that the point judges connections: it says the same to every request of
 	// the hop.
 	IgnoresRequests bool
-	Backend         model.Ref // of several alternatives: which; else zero
+	Tests           []request.Test // by which it tells requests apart
+	// MayBypass says that it is not known whether the request comes by.
+	MayBypass bool
+	Backend   model.Ref // of several alternatives: which; else zero
 
 	Unread   []*unread.Input // policies that may decide there, and that nobody evaluates
 	Problems []model.Problem
@@ -97,6 +101,33 @@ func combineVerdicts(points []Point) Verdict {
 type Path struct {
 	Points  []Point // of several alternatives one after the other
 	Verdict Verdict // "": no backend is reached
+	// Ways are the points behind the Gateway of each alternative: a request takes one of them.
+	Ways [][]Point
+}
+
+// FindCover reports whether a request meets a policy behind the Gateway, whichever way it takes; doubt
+// says why that is not known.
+func (p *Path) FindCover(asked func(model.Ref) bool) (covered bool, doubt string) {
+	for _, way := range p.Ways {
+		met, may := false, ""
+		for i := range way {
+			switch one := &way[i]; {
+			case one.Verdict == Bypassed || !slices.ContainsFunc(one.Policies, asked):
+			case one.MayBypass:
+				may = one.Because
+			default:
+				met = true
+			}
+		}
+		switch {
+		case met:
+		case may != "":
+			doubt = may
+		default:
+			return false, ""
+		}
+	}
+	return doubt == "" && len(p.Ways) > 0, doubt
 }
 
 // IsIncomplete reports whether a point could not be judged.
@@ -132,4 +163,27 @@ func (p *Path) KeepKinds(kinds []model.GroupKind) {
 	if p.Verdict != "" {
 		p.Verdict = combineVerdicts(p.Points)
 	}
+}
+
+// FindTests returns what the points behind the Gateway tell requests apart by.
+func (p *Path) FindTests() []request.Test {
+	var out []request.Test
+	for _, way := range p.Ways {
+		for i := range way {
+			if way[i].Verdict != Bypassed {
+				out = append(out, way[i].Tests...)
+			}
+		}
+	}
+	return out
+}
+
+// FindPoint returns the first point with a verdict; nil if there is none.
+func (p *Path) FindPoint(v Verdict) *Point {
+	for i := range p.Points {
+		if p.Points[i].Verdict == v {
+			return &p.Points[i]
+		}
+	}
+	return nil
 }

@@ -21,11 +21,13 @@ type Walker struct {
 	layers  []*Layer
 	vendors Vendors
 	proxies map[*model.Object][]End
+	ways    map[string][]alternative // to backends, of points that say the same to every request
 }
 
 // NewWalker makes the walker of an input.
 func NewWalker(r *resolve.Resolution, v Vendors) *Walker {
-	w := &Walker{res: r, vendors: v, proxies: map[*model.Object][]End{}}
+	w := &Walker{res: r, vendors: v, proxies: map[*model.Object][]End{},
+		ways: map[string][]alternative{}}
 	for _, newLayer := range v.Layers {
 		if layer := newLayer(r); layer != nil {
 			w.layers = append(w.layers, layer)
@@ -60,11 +62,29 @@ func (w *Walker) WalkRequest(a *request.Answer, edge *Point, clients []End) Path
 		sources = w.FindProxies(edge.Object)
 		before = append(w.walkToGateway(a, clients, sources), *edge)
 	}
+	return w.join(before, w.walkToBackends(a, sources))
+}
+
+// walkToBackends walks to the workloads behind all backends; once for all requests, if the points on
+// the way tell none apart.
+func (w *Walker) walkToBackends(a *request.Answer, sources []End) []alternative {
+	if !w.HasLayers() {
+		return []alternative{{}}
+	}
+	key := fmt.Sprint(a.Gateway, a.Service, a.Request.From, a.Request.Client, a.Request.Protocol, a.Backends)
+	if known, ok := w.ways[key]; ok {
+		return known
+	}
 	var ways []alternative
 	for _, b := range a.Backends {
 		ways = append(ways, w.walkToBackend(a, b, sources)...)
 	}
-	return w.join(before, ways)
+	if !slices.ContainsFunc(ways, func(way alternative) bool {
+		return slices.ContainsFunc(way.points, func(p Point) bool { return !p.IgnoresRequests && p.Verdict != Bypassed })
+	}) {
+		w.ways[key] = ways
+	}
+	return ways
 }
 
 // walkToGateway judges the network between a client and the proxies of a Gateway. Which port these
@@ -87,7 +107,7 @@ func (w *Walker) walkToBackend(a *request.Answer, b topology.BackendRef, sources
 	if a.Request.Protocol == request.UDP {
 		protocol = "UDP"
 	}
-	if service == nil || !w.HasLayers() {
+	if service == nil {
 		return []alternative{{backend: b.Ref}}
 	}
 	port := findPort(service, b.Ref.Section, protocol == "UDP")
@@ -195,6 +215,7 @@ func (w *Walker) join(before []Point, ways []alternative) Path {
 	out := Path{Points: slices.Clone(before)}
 	ways = foldAlike(ways)
 	for i, way := range ways {
+		out.Ways = append(out.Ways, way.points)
 		verdict := combineVerdicts(append(slices.Clone(before), way.points...))
 		switch {
 		case i == 0:
@@ -262,7 +283,11 @@ func mergeAlternatives(all [][]Point) []Point {
 		}
 	}
 	for i := range out {
-		if seen[i] < len(all) && out[i].Verdict == Denied {
+		if seen[i] == len(all) {
+			continue
+		}
+		out[i].MayBypass = true
+		if out[i].Verdict == Denied {
 			out[i].Verdict = Depends
 			out[i].Because = "cannot tell whether the request comes by here: " + out[i].Because
 		}
@@ -284,6 +309,8 @@ func (p *Point) mergeWith(o *Point) {
 		p.Port = 0
 	}
 	p.IgnoresRequests = p.IgnoresRequests && o.IgnoresRequests
+	p.MayBypass = p.MayBypass || o.MayBypass || (p.Verdict == Bypassed) != (o.Verdict == Bypassed)
+	p.Tests = append(slices.Clip(p.Tests), o.Tests...)
 	if p.Verdict == o.Verdict {
 		if p.Verdict != Denied && p.Because == "" {
 			p.Because = o.Because

@@ -29,7 +29,7 @@ func ConnectionPolicies(r *resolve.Resolution) []*Input {
 func findConnectionPolicies(r *resolve.Resolution) []*Input {
 	read := map[model.GroupKind]bool{}
 	for _, k := range r.Kinds {
-		if k.AtPoints || k.Evaluate != "" {
+		if k.AtPoints {
 			for _, gk := range append([]model.GroupKind{k.GroupKind}, k.Members...) {
 				read[gk] = true
 			}

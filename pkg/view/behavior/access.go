@@ -47,7 +47,11 @@ func (d *behaviorComparer) findAccessGain(before, after *classBehavior) accessGa
 	case before.deniesAll():
 		shut = diff.FormatUses(before.protection.Authentication.By) + " let nobody through"
 	default:
-		return d.findLosses(before, after)
+		out := d.findLosses(before, after)
+		if why := findBypass(before, after); why != "" && out.access == "" {
+			out.access, out.reason, out.doubts = AccessOpened, why, nil
+		}
+		return out
 	}
 	switch held := d.bestAccessResult(after); held.Verdict {
 	case gate.Holds:

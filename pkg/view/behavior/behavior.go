@@ -36,7 +36,7 @@ func Compare(before, after view.Input, q Query) (*BehaviorDiff, error) {
 	var sides [2]space.Side
 	for i, in := range []view.Input{before, after} {
 		d.sides[i] = newBehaviorEvaluator(in, &q)
-		sides[i] = space.Side{Matcher: in.Matcher, ExtraTests: d.sides[i].protector.FindTests,
+		sides[i] = space.Side{Matcher: in.Matcher, ExtraTests: d.sides[i].protector.FindPathTests,
 			GatewayRef: func(id topology.NodeID) model.Ref { return in.Resolution.Node(id).Ref }}
 	}
 	if err := space.Compare(sides[0], sides[1], space.Scope{Destination: space.AnyDestination()},

@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -36,6 +37,9 @@ type classBehavior struct {
 	unread            []string // filters of kinds without a descriptor, which may keep requests out
 	// of the kinds that deny these, those of which it is not known how they protect
 	unexplainedDenials []string
+	// the points behind the Gateway: those with policies that they pass, and why they pass by others
+	passes   []string
+	bypasses map[string]string
 	// the policy kinds that decide about these, if neither the decision nor what they protect is
 	// known
 	unjudged   []string
@@ -60,6 +64,7 @@ func (s *settingInForce) nameKey() string { return s.kind + "\x00" + s.at + "\x0
 type behaviorEvaluator struct {
 	collector        *collect.Collector
 	writer           requests.Writer
+	walker           *point.Walker
 	matcher          *request.Matcher
 	protector        *protection.Protector
 	decisionProblems map[string]bool // problems that leave a decision open, and not what requests are protected by
@@ -72,6 +77,7 @@ type behaviorEvaluator struct {
 func newBehaviorEvaluator(in view.Input, q *Query) *behaviorEvaluator {
 	c := collect.NewForRequests(in.Resolution, q.Kinds)
 	return &behaviorEvaluator{collector: c, writer: requests.Writer{Collector: c, Judges: in.Judges},
+		walker:  requests.Walker(in.Resolution, in.Judges),
 		matcher: in.Matcher, protectingKinds: q.Protects,
 		protector: protection.NewProtector(in.Resolution, in.Matcher, in.Judges,
 			nil), decisionProblems: map[string]bool{}, cache: map[string]*classBehavior{}, reported: map[string]bool{}}
@@ -104,6 +110,7 @@ func (s *behaviorEvaluator) evaluateClass(c *space.Class) *classBehavior {
 	if a.Rule != topology.None && out.reaches {
 		out.protection = s.protectionOfAnswer(a)
 		s.applyDecisions(a, &out)
+		s.applyPoints(a, &out)
 		out.keyWithoutDecisions += out.protection.VerdictsKey()
 		if out.doubt != "" {
 			out.protection = s.uncertainProtection(c, out.protection)

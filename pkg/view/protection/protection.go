@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -74,6 +75,7 @@ type Protector struct {
 	Judge    *protect.Judge
 	asked    []requests.Property // beside the properties themselves
 	matcher  *request.Matcher
+	walker   *point.Walker
 	res      *resolve.Resolution
 	paths    *collect.TrafficPaths
 	tests    map[topology.NodeID][]request.Test
@@ -88,7 +90,8 @@ type Protector struct {
 // are judged beside those of the vocabulary.
 func NewProtector(r *resolve.Resolution, m *request.Matcher, judges view.Judges, asked []requests.Property) *Protector {
 	return &Protector{Judge: judges.NewJudge(r), asked: asked, matcher: m, res: r,
-		tests: map[topology.NodeID][]request.Test{}, gates: map[protect.RulePath]*protect.Gates{},
+		walker: requests.Walker(r, judges),
+		tests:  map[topology.NodeID][]request.Test{}, gates: map[protect.RulePath]*protect.Gates{},
 		byGates: map[*protect.Gates]*Protection{}, shared: map[string]*Protection{}, paths: collect.NewTrafficPaths(r)}
 }
 
@@ -108,6 +111,24 @@ func (p *Protector) FindTests(rule topology.NodeID) []request.Test {
 		}
 	}
 	p.tests[rule] = out
+	return out
+}
+
+// FindPathTests returns the tests by which gates, and points behind the Gateway, tell apart the requests
+// that a rule takes.
+func (p *Protector) FindPathTests(rule topology.NodeID) []request.Test {
+	out := p.FindTests(rule)
+	if !p.walker.HasLayers() {
+		return out
+	}
+	for _, way := range p.paths.To(rule) {
+		a := p.buildSampleAnswer(rule, way)
+		for _, t := range requests.WalkAnswer(p.walker, p.res, a).FindTests() {
+			if !slices.Contains(out, t) {
+				out = append(slices.Clip(out), t)
+			}
+		}
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
@@ -185,6 +186,14 @@ func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgeme
 			return judgement{truth: p.truthOfDenied()}
 		case "NotEvaluated":
 			return judgement{truth: truthUnknown, why: d.KindName() + ": " + d.FormatSentence(), reasons: s.reasons}
+		}
+	}
+	if p.walker.HasLayers() && p.q.isAboutAccess() {
+		switch path := requests.WalkAnswer(p.walker, p.collector.Resolution, a); path.Verdict {
+		case point.Denied:
+			return judgement{truth: truthUnreached}
+		case point.Depends:
+			return judgement{truth: truthUnknown, why: requests.FormatPoint(path.FindPoint(point.Depends)), reasons: s.reasons}
 		}
 	}
 	if s.truth == truthFails && a.Outcome == request.Conditional && (p.protector == nil ||

@@ -156,7 +156,23 @@ func (p *prover) judgeProperty(a *request.Answer, c *space.Class) judgement {
 	case p.hasPolicy(a):
 		return judgement{truth: truthHolds}
 	}
+	switch met, doubt := p.meetsPolicyBehind(a); {
+	case met:
+		return judgement{truth: truthHolds}
+	case doubt != "":
+		return judgement{truth: truthUnknown, why: doubt}
+	}
 	return judgement{truth: truthFails}
+}
+
+// meetsPolicyBehind reports whether a request meets a policy at a point behind its Gateway; doubt says
+// why that is not known.
+func (p *prover) meetsPolicyBehind(a *request.Answer) (met bool, doubt string) {
+	if !p.walker.HasLayers() {
+		return false, ""
+	}
+	path := requests.WalkAnswer(p.walker, p.collector.Resolution, a)
+	return path.FindCover(func(ref model.Ref) bool { return slices.Contains(p.q.Require, ref.GroupKind()) })
 }
 
 func (q *Query) judgeListed(a *request.Answer, c *space.Class) judgement {

@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -122,7 +123,7 @@ func Prove(r *resolve.Resolution, m *request.Matcher, q Query, judges view.Judge
 	q.Scope.ReuseClass = true
 	p := newProver(r, m, &q, judges)
 	if p.protector != nil {
-		q.Scope.ExtraTests = p.protector.FindTests
+		q.Scope.ExtraTests = p.protector.FindPathTests
 	}
 	p.out = &Proof{Property: q.formatSentence(), Name: q.Property, Expression: q.Expression, Require: []string{},
 		Items: []Counterexample{}, Undecided: []Undecided{}, LeftOut: []string{}}
@@ -156,6 +157,7 @@ func newProver(r *resolve.Resolution, m *request.Matcher, q *Query, judges view.
 		judged: map[requests.RulePath]judgement{}, aboveRule: map[requests.RulePath][]*collect.InForce{},
 		inForce: collect.InForceCache{}, paths: collect.NewTrafficPaths(r), undecidedByReason: map[string]*Undecided{},
 		notedMessages: map[string]bool{},
+		walker:        requests.Walker(r, judges),
 		matcher:       m, crossCheck: q.newCrossClassCheck(), takingRules: make([]bool,
 			r.Len()), scopeUse: newScopeUse(&q.Scope)}
 	if len(q.Properties) > 0 {
@@ -185,6 +187,7 @@ type prover struct {
 	visitedPaths map[requests.RulePath]bool
 	judged       map[requests.RulePath]judgement
 	scopeUse     scopeUse
+	walker       *point.Walker
 	// protector says what protects requests, if a property is asked about; else nil.
 	protector    *protection.Protector
 	inForce      collect.InForceCache

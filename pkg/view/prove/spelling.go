@@ -94,7 +94,7 @@ func (p *Proof) FindSpellings(r *resolve.Resolution, m *request.Matcher, q Query
 	}
 	s := newSpellingFinder(r, m, &q, judges)
 	if s.protector != nil {
-		q.Scope.ExtraTests = s.protector.FindTests
+		q.Scope.ExtraTests = s.protector.FindPathTests
 	}
 	err := space.Walk(m, q.Scope, func(c *space.Class) bool {
 		if requests.FindDoubt(c) != "" || c.Request.Protocol != request.HTTP || !s.isFulfilled(c) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -125,11 +126,11 @@ func (a *RequestResult) meetsExpectation(e Expect) bool {
 	case e.Policy != nil:
 		return slices.Contains(a.listPolicies(), *e.Policy)
 	case e.Outcome == ExpectDenied:
-		return denied
+		return denied || a.isDeniedLater()
 	case e.Outcome == ExpectNoMatch:
 		return outcome == "NoMatch"
 	case e.Outcome == ExpectAllowed, e.Status == 200:
-		return !denied && !a.deniesAll() && a.failingText == "" && (outcome == "Matched" || outcome == "Passthrough" ||
+		return !denied && !a.isDeniedLater() && !a.deniesAll() && a.failingText == "" && (outcome == "Matched" || outcome == "Passthrough" ||
 			outcome == "Allowed")
 	}
 	return !denied && a.Status == e.Status
@@ -196,6 +197,14 @@ func (a *RequestResult) listPolicies() []model.Ref {
 			add(&a.Decisions[i].By[j].Policy)
 		}
 	}
+	for i := range a.Path {
+		if a.Path[i].Verdict == string(point.Bypassed) {
+			continue
+		}
+		for j := range a.Path[i].Policies {
+			add(&a.Path[i].Policies[j])
+		}
+	}
 	return out
 }
 
@@ -234,6 +243,9 @@ func (a *RequestResult) describeFinding(e Expect) string {
 		if d := &a.Decisions[i]; d.Outcome == "Denied" {
 			text += "; " + d.KindName() + ": " + d.FormatSentence()
 		}
+	}
+	if p := a.findPoint(point.Denied); p != nil && a.isDeniedLater() && !a.isDenied() {
+		text += "; " + p.FormatLine()
 	}
 	return text
 }

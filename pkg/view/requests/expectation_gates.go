@@ -72,10 +72,11 @@ func (a *RequestResult) checkStatus(e Expect) (result, found string) {
 	o := a.gates.Outcome()
 	own := strconv.Itoa(a.Status)
 	want := strconv.Itoa(e.Status)
-	denied := slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" && !d.hasGates })
+	denied := slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" && !d.hasGates }) ||
+		a.isDeniedLater()
 	if e.Outcome == ExpectDenied {
 		switch {
-		case a.isDenied() || o.Certain:
+		case a.isDenied() || o.Certain || a.isDeniedLater():
 			return ExpectationMet, a.describeGateOutcome(o)
 		case len(o.Statuses) > 0:
 			return ExpectationDepends, a.describeGateOutcome(o)

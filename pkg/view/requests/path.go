@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -47,6 +48,16 @@ func newPathPoints(points []point.Point) []PathPoint {
 func Walker(r *resolve.Resolution, judges view.Judges) *point.Walker {
 	type key struct{}
 	return resolve.Memoize(r, key{}, func() *point.Walker { return point.NewWalker(r, judges.Points) })
+}
+
+// WalkAnswer walks a request behind its Gateway, or from its client in the mesh.
+func WalkAnswer(w *point.Walker, r *resolve.Resolution, a *request.Answer) *point.Path {
+	var edge *point.Point
+	if a.Gateway != topology.None {
+		edge = &point.Point{Name: point.Edge, Kind: point.KindGateway, Object: r.Node(a.Gateway).Ref, Verdict: point.Allowed}
+	}
+	out := w.WalkRequest(a, edge, w.FindClients(a))
+	return &out
 }
 
 // addPath adds the points that the request passes, and their verdict.
@@ -123,6 +134,11 @@ func (w *Writer) listRefusing(out *RequestResult) []model.Ref {
 	return refs
 }
 
+// FormatPoint writes a point in one line.
+func FormatPoint(p *point.Point) string {
+	return newPathPoints([]point.Point{*p})[0].FormatLine()
+}
+
 // FormatLine writes a point in one line.
 func (p *PathPoint) FormatLine() string {
 	words := []string{p.Verdict, "at", p.Point}
@@ -150,4 +166,23 @@ func (a *RequestResult) findPoint(v point.Verdict) *PathPoint {
 		}
 	}
 	return nil
+}
+
+// pointLines say what becomes of the request at each point, and what at all together; nothing where
+// there is no point but the Gateway.
+func (a *RequestResult) pointLines() []string {
+	if len(a.Path) < 2 && a.findPoint(point.Verdict(a.Verdict)) == nil {
+		return nil
+	}
+	var out []string
+	for i := range a.Path {
+		p := &a.Path[i]
+		line := "  " + p.FormatLine()
+		if p.Verdict != string(point.Depends) && len(p.Policies) == 0 && p.Point != string(point.Waypoint) {
+			line = "  " + strings.TrimSuffix(p.FormatLine(), ": "+p.Because) // there is nothing that could say more
+		}
+		out = append(out, line)
+	}
+	word := map[string]string{string(point.Depends): "depends: the input does not tell"}[a.Verdict]
+	return append(out, "verdict: "+cmp.Or(word, a.Verdict))
 }

@@ -17,6 +17,7 @@ func (a *RequestResult) formatHeading() []string {
 	if a.Outcome != "Matched" {
 		head = append(head, a.formatOutcome())
 	}
+	head = append(head, a.pointLines()...)
 	if a.isRewritten() {
 		head = append(head, "sends: "+a.Sends.Method+" "+a.Sends.Host+a.Sends.Path)
 	}

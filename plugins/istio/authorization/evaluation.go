@@ -41,6 +41,8 @@ type Question struct {
 	// request is, and what allows by attributes of requests is skipped
 	// (pilot/pkg/security/authz/model/model.go:355-365).
 	Opaque bool
+	// Tests are filled in by Decide: what the rules tell requests apart by.
+	Tests []request.Test
 	// Rewritten says that the place gets the request as the filters of its rule make it.
 	Rewritten bool
 }
@@ -192,6 +194,7 @@ func (j *ruleEvaluator) matchRule(rule any) selector.Truth {
 	if !ok { // the rule of a policy without rules
 		return selector.No
 	}
+	j.noteTests(fields)
 	anyOf := func(key, inner string, one func(map[string]any) selector.Truth) selector.Truth {
 		entries, _ := fields[key].([]any)
 		if len(entries) == 0 {

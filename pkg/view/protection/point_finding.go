@@ -1,0 +1,135 @@
+package protection
+
+import (
+	"fmt"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+)
+
+// PointFindings finds policies behind Gateways that requests do not meet, and rules of which every
+// request is denied behind the Gateway.
+func PointFindings(r *resolve.Resolution, m *request.Matcher, judges view.Judges) []model.Problem {
+	walker := requests.Walker(r, judges)
+	if !walker.HasLayers() {
+		return nil
+	}
+	s := pointSurvey{Protector: NewProtector(r, m, judges, nil), bypassed: map[model.Ref]*bypassedPolicy{}}
+	for _, id := range r.Graph.Order(topology.Traffic) {
+		if n := r.Node(id); n.Role == topology.Rule && !n.Delegates && n.Object != nil {
+			s.walkRule(id)
+		}
+	}
+	return model.SortProblems(append(s.blocked, s.listBypassed()...))
+}
+
+// pointSurvey gathers what becomes of the requests of all rules behind their Gateways.
+type pointSurvey struct {
+	*Protector
+	bypassed map[model.Ref]*bypassedPolicy
+	order    []model.Ref
+	blocked  []model.Problem
+}
+
+// bypassedPolicy is a policy that requests do not meet.
+type bypassedPolicy struct {
+	first   point.Point
+	service model.Ref
+	more    map[[2]model.Ref]bool // by Gateway and Service
+	gateway model.Ref
+}
+
+// walkRule walks a request that the rule takes, on each way to it.
+func (s *pointSurvey) walkRule(rule topology.NodeID) {
+	var blocked *point.Point
+	ways, denied := 0, 0
+	for _, way := range s.paths.To(rule) {
+		a := s.buildSampleAnswer(rule, way)
+		if a.Gateway == topology.None || len(a.Backends) == 0 {
+			continue
+		}
+		gateway := s.res.Node(a.Gateway).Ref
+		path := requests.WalkAnswer(s.walker, s.res, a)
+		for i, points := range path.Ways {
+			ways++
+			end := findDenial(points)
+			if end != nil && end.IgnoresRequests {
+				denied++
+				if blocked == nil {
+					blocked = end
+				}
+			}
+			if end != nil { // what goes around is denied all the same
+				continue
+			}
+			service := a.Backends[min(i, len(a.Backends)-1)].Ref.WithoutSection()
+			for j := range points {
+				if points[j].Verdict == point.Bypassed {
+					s.addBypassed(&points[j], gateway, service)
+				}
+			}
+		}
+	}
+	if ways > 0 && ways == denied {
+		s.addBlocked(rule, blocked)
+	}
+}
+
+// findDenial is the point that denies a request for certain; nil: none does.
+func findDenial(points []point.Point) *point.Point {
+	var out *point.Point
+	for i := range points {
+		if points[i].Verdict == point.Denied && (out == nil || points[i].IgnoresRequests && !out.IgnoresRequests) {
+			out = &points[i]
+		}
+	}
+	return out
+}
+
+func (s *pointSurvey) addBypassed(p *point.Point, gateway, service model.Ref) {
+	for _, policy := range p.Policies {
+		b := s.bypassed[policy]
+		if b == nil {
+			b = &bypassedPolicy{first: *p, service: service, gateway: gateway, more: map[[2]model.Ref]bool{}}
+			s.bypassed[policy] = b
+			s.order = append(s.order, policy)
+		}
+		b.more[[2]model.Ref{gateway, service}] = true
+	}
+}
+
+func (s *pointSurvey) listBypassed() []model.Problem {
+	var out []model.Problem
+	for _, policy := range s.order {
+		b := s.bypassed[policy]
+		message := fmt.Sprintf("requests through %s to %s do not meet it at %s: %s", b.gateway, b.service, b.first.Object,
+			b.first.Because)
+		if more := len(b.more) - 1; more > 0 {
+			message += fmt.Sprintf(" (and %s more)", view.FormatCount(more, "such way"))
+		}
+		out = append(out, s.newProblem(model.PolicyBypassed, policy, message, b.first.Remedy))
+	}
+	return out
+}
+
+func (s *pointSurvey) addBlocked(rule topology.NodeID, p *point.Point) {
+	n := s.res.Node(rule)
+	s.blocked = append(s.blocked, s.newProblem(model.PathBlocked, n.Ref.WithoutSection(),
+		fmt.Sprintf("every request that its rule %s takes is %s", n.Ref.Section, requests.FormatPoint(p)),
+		"let in there who sends it, or remove the rule"))
+}
+
+// newProblem is a warning about an object of the input.
+func (s *pointSurvey) newProblem(code model.Code, ref model.Ref, message, hint string) model.Problem {
+	p := model.Problem{Severity: model.Warning, Code: code, Message: message, Hint: hint}
+	if o := s.res.Snapshot.Get(ref); o != nil {
+		return p.At(o)
+	}
+	p.Ref = &ref
+	return p
+}
