@@ -43,7 +43,7 @@ var protectionRules = []model.Rule{
 		Summary: "a policy is in force at a proxy in front of a workload, and requests through a Gateway reach the workload around that proxy; not where they are denied later",
 		Fix:     "lead the requests through the proxy, or let nobody reach the workload around it"},
 	{ID: model.PathBlocked, Severities: warnings, Clause: "L53",
-		Summary: "every request that a rule takes is denied behind the Gateway by policies that do not look at requests: network policies, mutual TLS, identities",
+		Summary: "every request that a rule takes is denied behind the Gateway by policies that do not look at requests: those of the network, mutual TLS, identities",
 		Fix:     "let the Gateway's proxies in, or remove the rule"},
 	{ID: model.FailOpenProtection, Severities: notes,
 		Summary: "a policy lets requests in while the service that it asks to authenticate, to authorize or to filter does not answer",

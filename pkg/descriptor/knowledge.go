@@ -19,6 +19,7 @@ type Knowledge struct {
 	annotations []UnreadAnnotation
 	read        []ReadAnnotation
 	connections []kindPattern
+	pointKinds  []pointKind
 }
 
 // parametersRule is a kind that parametersRefs may name, at Gateways of some controllers or of any.
@@ -57,6 +58,12 @@ const (
 // kindPattern is a kind, or several: "*" stands for any text of the name; without a group it is
 // those of every group.
 type kindPattern struct{ kind, group string }
+
+// pointKind is how the points are called at which objects of some kinds decide about connections.
+type pointKind struct {
+	kinds kindPattern
+	name  string
+}
 
 func (p kindPattern) matchesKind(gk model.GroupKind) bool {
 	ok, err := path.Match(p.kind, gk.Kind)
@@ -109,13 +116,25 @@ func (k *Knowledge) JudgesConnections(gk model.GroupKind) bool {
 	return !k.kinds[gk] && slices.ContainsFunc(k.connections, func(p kindPattern) bool { return p.matchesKind(gk) })
 }
 
+// PointKindOf returns how the points are called at which objects of a kind decide about connections:
+// as a vendor says, else like the kind.
+func (k *Knowledge) PointKindOf(gk model.GroupKind) string {
+	for _, p := range k.pointKinds {
+		if p.kinds.matchesKind(gk) {
+			return p.name
+		}
+	}
+	return gk.Kind
+}
+
 // knowledgeFields returns the fields of a Vendor document about what is known.
 func (r *vendorReader) knowledgeFields() map[string]form.Field {
 	return map[string]form.Field{"known": r.readKnownKinds,
 		"parameters":      func(n *yaml.Node) { r.List(n, r.readParameters) },
 		"annotations":     func(n *yaml.Node) { r.List(n, r.addUnreadAnnotation) },
 		"annotationsRead": func(n *yaml.Node) { r.List(n, r.addReadAnnotation) },
-		"connections":     r.readConnections}
+		"connections":     r.readConnections,
+		"points":          func(n *yaml.Node) { r.List(n, r.addPointKind) }}
 }
 
 func (r *vendorReader) readKnownKinds(n *yaml.Node) {
@@ -160,12 +179,25 @@ func (r *vendorReader) readConnections(n *yaml.Node) {
 	var names []string
 	r.Texts(&names)(n)
 	for _, name := range names {
-		gk := model.ParseGroupKind(name)
-		if _, err := path.Match(gk.Kind, ""); err != nil {
-			r.Fail(n, "%q is no pattern for kinds", name)
-		}
-		r.knowledge.connections = append(r.knowledge.connections, kindPattern{gk.Kind, gk.Group})
+		r.knowledge.connections = append(r.knowledge.connections, r.readKindPattern(n, name))
 	}
+}
+
+func (r *vendorReader) addPointKind(n *yaml.Node) {
+	var kinds, name string
+	r.Object(n, map[string]form.Field{"kinds": r.Text(&kinds), "called": r.Text(&name)})
+	if kinds == "" || name == "" {
+		r.Fail(n, "a point needs \"kinds\" and \"called\"")
+	}
+	r.knowledge.pointKinds = append(r.knowledge.pointKinds, pointKind{r.readKindPattern(n, kinds), name})
+}
+
+func (r *vendorReader) readKindPattern(n *yaml.Node, name string) kindPattern {
+	gk := model.ParseGroupKind(name)
+	if _, err := path.Match(gk.Kind, ""); err != nil {
+		r.Fail(n, "%q is no pattern for kinds", name)
+	}
+	return kindPattern{gk.Kind, gk.Group}
 }
 
 // DefinesAttachedKind reports whether a CustomResourceDefinition defines a kind whose objects name

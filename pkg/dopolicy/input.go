@@ -83,7 +83,14 @@ func (in *Input) StreamEffective(q view.Query) *effective.PolicyStream {
 
 // Reach says where a policy is in force; rule narrows it to one setting, "" to none.
 func (in *Input) Reach(k *resolve.Kind, p *policy.Policy, rule string) *reach.PolicyReach {
-	return reach.Find(in.Resolution, k, p, rule)
+	out := reach.Find(in.Resolution, k, p, rule)
+	out.NotFor = in.findBypasses()(p.Ref())
+	return out
+}
+
+// findBypasses returns what says for which requests a policy is not in force though it is at its place.
+func (in *Input) findBypasses() func(model.Ref) []string {
+	return protection.FindBypasses(in.Resolution, in.Matcher(), in.engine.judges)
 }
 
 // Overridden says which settings of the policies are not in force, and why; rules narrows each
@@ -111,6 +118,7 @@ func (in *Input) Matrix(q matrix.Query) (*matrix.PolicyMatrix, error) {
 
 // Status predicts the conditions that controllers write, and compares them with those reported.
 func (in *Input) Status(q status.Query) *status.StatusList {
+	q.Bypasses = in.findBypasses()
 	return status.Predict(in.Resolution, q, in.engine.StatusFunctions())
 }
 

@@ -1,6 +1,7 @@
 package networkpolicy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -150,7 +151,16 @@ func (c *connection) judgeDirection(dir direction) (point.Point, bool) {
 	if unread := c.res.DescribeGaps(c.findGaps(j.pod)); len(unread) > 0 {
 		d.Outcome, d.Why = request.NotEvaluated, []string{"forbidden: " + strings.Join(unread, ", ")}
 	}
-	return point.NewPoint(name, point.KindNetworkPolicy, clusterKind, d, j.asked, c.port), true
+	out := point.NewPoint(name, ownKind.Kind, clusterKind, d, j.asked, c.port)
+	if rest := ownPolicies.String() + "." + string(dir) + ".rest"; out.Verdict == point.Denied && len(d.By) > 0 &&
+		d.By[0].Rule == rest {
+		out.Because = "nothing in " + d.By[0].Policy.String()
+		if more := len(d.By) - 1; more > 0 {
+			out.Because += fmt.Sprintf(", or in %d more,", more)
+		}
+		out.Because += map[direction]string{ingress: " lets it in", egress: " lets it out"}[dir]
+	}
+	return out, true
 }
 
 // findGaps lists what could not be read and may say something at an end.

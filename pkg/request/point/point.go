@@ -16,8 +16,8 @@ type Name string
 const (
 	Edge     Name = "edge"     // the proxy of a Gateway
 	Client   Name = "client"   // the proxy beside the client
-	Egress   Name = "egress"   // network policies at the Pods that send
-	Ingress  Name = "ingress"  // network policies at the Pods that receive
+	Egress   Name = "egress"   // policies of the network at the Pods that send
+	Ingress  Name = "ingress"  // policies of the network at the Pods that receive
 	Waypoint Name = "waypoint" // a proxy of the mesh between the two
 	Workload Name = "workload" // the proxy in front of the app
 )
@@ -38,11 +38,8 @@ const (
 	Bypassed Verdict = "bypassed"
 )
 
-// The kinds of points: who enforces there.
-const (
-	KindGateway       = "Gateway"
-	KindNetworkPolicy = "NetworkPolicy"
-)
+// KindGateway is the kind of points that are proxies of Gateways.
+const KindGateway = "Gateway"
 
 // Point is a place on the way of a request where policies let it go on or end it, judged for that
 // request.

@@ -2,9 +2,7 @@ package point
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/unread"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
@@ -33,7 +31,7 @@ func (w *Walker) judgeUnread(h *Hop) []Point {
 			if name == Ingress && !ingress || name == Egress && !egress || !in.MayJudge(w.res, at) {
 				continue
 			}
-			kind := kindOfUnread(in.Object.Ref)
+			kind := w.res.Knowledge.PointKindOf(in.Object.Ref.GroupKind())
 			if byKind[kind] == nil {
 				byKind[kind] = &Point{Name: name, Kind: kind, Object: end.Ref(), Verdict: Depends, Port: h.WirePort}
 				order = append(order, byKind[kind])
@@ -51,14 +49,4 @@ func (w *Walker) judgeUnread(h *Hop) []Point {
 		}
 	}
 	return out
-}
-
-// kindOfUnread is the kind of the point at which a policy that is not evaluated is enforced: those of
-// a namespace stand for those of the cluster.
-func kindOfUnread(ref model.Ref) string {
-	kind := strings.Replace(ref.Kind, "Clusterwide", "", 1)
-	if strings.HasSuffix(kind, KindNetworkPolicy) {
-		return kind
-	}
-	return KindNetworkPolicy
 }

@@ -230,22 +230,24 @@ func (w *Walker) join(before []Point, ways []alternative) Path {
 					p.Because += " (" + way.share + " of the requests)"
 				}
 			}
-			if way.alike > 0 && p.Name == Workload {
-				p.Because += fmt.Sprintf(" (and so for %d more)", way.alike)
-			}
 			out.Points = append(out.Points, p)
+		}
+		if last := len(out.Points) - 1; way.alike > 0 && len(way.points) > 0 {
+			out.Points[last].Because = strings.TrimPrefix(fmt.Sprintf("%s; and so for %d more", out.Points[last].Because,
+				way.alike), "; ")
 		}
 	}
 	return out
 }
 
-// foldAlike puts alternatives together of which all points say the same.
+// foldAlike puts alternatives together of which all points say the same, whichever Pod it is.
 func foldAlike(ways []alternative) []alternative {
 	var out []alternative
 	for _, way := range ways {
 		same := slices.IndexFunc(out, func(o alternative) bool {
 			return o.backend == way.backend && slices.EqualFunc(o.points, way.points, func(a, b Point) bool {
-				return a.isLike(&b) && a.Verdict == b.Verdict && a.Because == b.Because
+				return a.Name == b.Name && a.Kind == b.Kind && a.Verdict == b.Verdict && a.Because == b.Because &&
+					a.Port == b.Port && slices.Equal(a.Policies, b.Policies) && a.Object.GroupKind() == b.Object.GroupKind()
 			})
 		})
 		if same >= 0 {

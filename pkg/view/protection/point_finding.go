@@ -2,6 +2,7 @@ package protection
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -15,17 +16,38 @@ import (
 // PointFindings finds policies behind Gateways that requests do not meet, and rules of which every
 // request is denied behind the Gateway.
 func PointFindings(r *resolve.Resolution, m *request.Matcher, judges view.Judges) []model.Problem {
-	walker := requests.Walker(r, judges)
-	if !walker.HasLayers() {
-		return nil
-	}
-	s := pointSurvey{Protector: NewProtector(r, m, judges, nil), bypassed: map[model.Ref]*bypassedPolicy{}}
-	for _, id := range r.Graph.Order(topology.Traffic) {
-		if n := r.Node(id); n.Role == topology.Rule && !n.Delegates && n.Object != nil {
-			s.walkRule(id)
-		}
-	}
+	s := surveyPoints(r, m, judges)
 	return model.SortProblems(append(s.blocked, s.listBypassed()...))
+}
+
+// FindBypasses says for which requests a policy is not in force though it is at its place, a phrase
+// each: those that come to the workloads around it.
+func FindBypasses(r *resolve.Resolution, m *request.Matcher, judges view.Judges) func(policy model.Ref) []string {
+	s := surveyPoints(r, m, judges)
+	return func(policy model.Ref) []string {
+		b := s.bypassed[policy]
+		if b == nil {
+			return nil
+		}
+		return b.ways
+	}
+}
+
+// surveyPoints walks the requests of all rules, once for an input.
+func surveyPoints(r *resolve.Resolution, m *request.Matcher, judges view.Judges) *pointSurvey {
+	type key struct{}
+	return resolve.Memoize(r, key{}, func() *pointSurvey {
+		s := &pointSurvey{Protector: NewProtector(r, m, judges, nil), bypassed: map[model.Ref]*bypassedPolicy{}}
+		if !s.walker.HasLayers() {
+			return s
+		}
+		for _, id := range r.Graph.Order(topology.Traffic) {
+			if n := r.Node(id); n.Role == topology.Rule && !n.Delegates && n.Object != nil {
+				s.walkRule(id)
+			}
+		}
+		return s
+	})
 }
 
 // pointSurvey gathers what becomes of the requests of all rules behind their Gateways.
@@ -38,10 +60,8 @@ type pointSurvey struct {
 
 // bypassedPolicy is a policy that requests do not meet.
 type bypassedPolicy struct {
-	first   point.Point
-	service model.Ref
-	more    map[[2]model.Ref]bool // by Gateway and Service
-	gateway model.Ref
+	first point.Point
+	ways  []string // from which Gateway to which Service, and why
 }
 
 // walkRule walks a request that the rule takes, on each way to it.
@@ -95,11 +115,14 @@ func (s *pointSurvey) addBypassed(p *point.Point, gateway, service model.Ref) {
 	for _, policy := range p.Policies {
 		b := s.bypassed[policy]
 		if b == nil {
-			b = &bypassedPolicy{first: *p, service: service, gateway: gateway, more: map[[2]model.Ref]bool{}}
+			b = &bypassedPolicy{first: *p}
 			s.bypassed[policy] = b
 			s.order = append(s.order, policy)
 		}
-		b.more[[2]model.Ref{gateway, service}] = true
+		way := fmt.Sprintf("requests through %s to %s: %s", gateway, service, p.Because)
+		if !slices.Contains(b.ways, way) {
+			b.ways = append(b.ways, way)
+		}
 	}
 }
 
@@ -107,10 +130,9 @@ func (s *pointSurvey) listBypassed() []model.Problem {
 	var out []model.Problem
 	for _, policy := range s.order {
 		b := s.bypassed[policy]
-		message := fmt.Sprintf("requests through %s to %s do not meet it at %s: %s", b.gateway, b.service, b.first.Object,
-			b.first.Because)
-		if more := len(b.more) - 1; more > 0 {
-			message += fmt.Sprintf(" (and %s more)", view.FormatCount(more, "such way"))
+		message := fmt.Sprintf("it is in force at %s, but not for %s", b.first.Object, b.ways[0])
+		if more := len(b.ways) - 1; more > 0 {
+			message += fmt.Sprintf(" (and %s)", view.FormatCount(more, "further way|further ways"))
 		}
 		out = append(out, s.newProblem(model.PolicyBypassed, policy, message, b.first.Remedy))
 	}
@@ -121,7 +143,7 @@ func (s *pointSurvey) addBlocked(rule topology.NodeID, p *point.Point) {
 	n := s.res.Node(rule)
 	s.blocked = append(s.blocked, s.newProblem(model.PathBlocked, n.Ref.WithoutSection(),
 		fmt.Sprintf("every request that its rule %s takes is %s", n.Ref.Section, requests.FormatPoint(p)),
-		"let in there who sends it, or remove the rule"))
+		"let the sender through there, or remove the rule"))
 }
 
 // newProblem is a warning about an object of the input.

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
@@ -194,6 +195,10 @@ func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgeme
 			return judgement{truth: truthUnreached}
 		case point.Depends:
 			return judgement{truth: truthUnknown, why: requests.FormatPoint(path.FindPoint(point.Depends)), reasons: s.reasons}
+		default:
+			if why := p.findUnjudgedProtection(path); why != "" {
+				return judgement{truth: truthUnknown, why: why, reasons: s.reasons}
+			}
 		}
 	}
 	if s.truth == truthFails && a.Outcome == request.Conditional && (p.protector == nil ||
@@ -201,6 +206,29 @@ func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgeme
 		return judgement{truth: truthUnknown, why: requests.FindCondition(a)}
 	}
 	return s
+}
+
+// findUnjudgedProtection names policies behind the Gateway that look at requests and may establish a
+// property that is asked about; "" if there are none.
+func (p *prover) findUnjudgedProtection(path *point.Path) string {
+	if p.protector == nil {
+		return ""
+	}
+	for _, way := range path.Ways {
+		for i := range way {
+			at := &way[i]
+			if at.Verdict == point.Bypassed || at.IgnoresRequests {
+				continue
+			}
+			for _, policy := range at.Policies {
+				if k := p.collector.Resolution.Kind(policy.GroupKind()); k != nil && len(k.Protects.Rules) > 0 {
+					return fmt.Sprintf("%s at %s may keep requests out; for proxies behind Gateways it is only judged "+
+						"which requests they deny", policy, at.Object)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // truthOfDenied returns what is true of a request that policies deny: it meets a policy, and it

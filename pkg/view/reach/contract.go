@@ -41,7 +41,9 @@ type PolicyReach struct {
 	Rule    string        `json:"rule,omitempty"` // the rule of it that was asked about
 	Sources []view.Source `json:"sources"`        // the blocks that set it, at every target that was found
 	Summary ReachSummary  `json:"summary"`        // the items, counted
-	Items   []ReachItem   `json:"items"`          // by target, those that it does not attach to last
+	// requests that come to the workloads around the place where it is in force, and why
+	NotFor []string    `json:"notFor,omitempty"`
+	Items  []ReachItem `json:"items"` // by target, those that it does not attach to last
 }
 
 // FilterNames are the targets where the policy is in force, wholly or partly, each once.

@@ -62,7 +62,11 @@ func (r *PolicyReach) buildHeading() []string {
 	if len(namespaces) > 0 {
 		parts = append(parts, view.FormatCount(len(namespaces), "namespace"))
 	}
-	return []string{what, "in force on " + strings.Join(parts, " · ")}
+	out := []string{what, "in force on " + strings.Join(parts, " · ")}
+	for _, requests := range r.NotFor {
+		out = append(out, "not in force for "+requests)
+	}
+	return out
 }
 
 // formatSources says how the policy sets what was asked for, and where: "default (merge) on Gateway

@@ -1,7 +1,7 @@
 package requests
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,7 +16,7 @@ import (
 // PathPoint is a place on the way of a request where policies let it go on or end it.
 type PathPoint struct {
 	Point    string         `json:"point"`              // edge, client, egress, ingress, waypoint, workload
-	Kind     string         `json:"kind"`               // who enforces there: Gateway, NetworkPolicy, waypoint, ztunnel, sidecar, …
+	Kind     string         `json:"kind"`               // who enforces there, as Gateway, waypoint, sidecar
 	Object   model.Ref      `json:"object"`             // the Gateway, the waypoint, or the workload that is judged
 	Policies []model.Ref    `json:"policies"`           // that may refuse the request there; of a bypassed point those in force for other traffic
 	Verdict  string         `json:"verdict"`            // allowed, denied, depends, bypassed
@@ -168,21 +168,56 @@ func (a *RequestResult) findPoint(v point.Verdict) *PathPoint {
 	return nil
 }
 
-// pointLines say what becomes of the request at each point, and what at all together; nothing where
-// there is no point but the Gateway.
-func (a *RequestResult) pointLines() []string {
-	if len(a.Path) < 2 && a.findPoint(point.Verdict(a.Verdict)) == nil {
+// verdictLines say what becomes of the request at all points together; nothing where there is no point
+// but the Gateway.
+func (a *RequestResult) verdictLines() []string {
+	if !a.hasPoints() {
 		return nil
 	}
-	var out []string
+	if a.Verdict == string(point.Depends) {
+		return []string{"verdict: depends, the input does not tell"}
+	}
+	return []string{"verdict: " + a.Verdict}
+}
+
+// hasPoints reports whether there is a point behind the Gateway.
+func (a *RequestResult) hasPoints() bool {
+	return slices.ContainsFunc(a.Path, func(p PathPoint) bool { return p.Point != string(point.Edge) })
+}
+
+// pointBlocks have a line for each point, in the order in which the request meets them.
+func (a *RequestResult) pointBlocks() []view.Block {
+	if !a.hasPoints() {
+		return nil
+	}
+	b := view.Block{Columns: []view.Column{{Name: "POINT"}, {Name: "KIND", Rank: 5, MinWidth: 8}, {Name: "AT", Rank: 6, MinWidth: 16},
+		{Name: "VERDICT"}, {Name: "WHY", Rank: 9, MinWidth: 24, Wrap: true}}}
+	tones := map[string]view.Tone{string(point.Allowed): view.Good, string(point.Denied): view.Bad,
+		string(point.Bypassed): view.Partly}
 	for i := range a.Path {
 		p := &a.Path[i]
-		line := "  " + p.FormatLine()
-		if p.Verdict != string(point.Depends) && len(p.Policies) == 0 && p.Point != string(point.Waypoint) {
-			line = "  " + strings.TrimSuffix(p.FormatLine(), ": "+p.Because) // there is nothing that could say more
+		why := p.Because
+		switch {
+		case p.Verdict == string(point.Allowed) && len(p.Policies) == 0:
+			why = "" // there is nothing that could say more
+		case p.Verdict == string(point.Bypassed) && len(p.Policies) > 0:
+			why = "not asked: " + p.policyText() + "; " + why
 		}
-		out = append(out, line)
+		b.Rows = append(b.Rows, []view.Cell{{Text: p.Point}, {Text: p.Kind}, {Text: p.Object.String()},
+			{Text: p.Verdict, Tone: tones[p.Verdict]}, {Text: why}})
 	}
-	word := map[string]string{string(point.Depends): "depends: the input does not tell"}[a.Verdict]
-	return append(out, "verdict: "+cmp.Or(word, a.Verdict))
+	return []view.Block{b}
+}
+
+// policyText names the policies at the point.
+func (p *PathPoint) policyText() string {
+	const most = 3
+	var names []string
+	for _, ref := range p.Policies[:min(len(p.Policies), most)] {
+		names = append(names, ref.String())
+	}
+	if more := len(p.Policies) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }

@@ -17,7 +17,7 @@ func (a *RequestResult) formatHeading() []string {
 	if a.Outcome != "Matched" {
 		head = append(head, a.formatOutcome())
 	}
-	head = append(head, a.pointLines()...)
+	head = append(head, a.verdictLines()...)
 	if a.isRewritten() {
 		head = append(head, "sends: "+a.Sends.Method+" "+a.Sends.Host+a.Sends.Path)
 	}
@@ -77,7 +77,8 @@ func (a *RequestAnswer) Table(o view.TableOptions) view.Table {
 		}
 		body.Footer = append(body.Footer, a.IncompleteLines()...)
 	}
-	return view.Table{Blocks: append([]view.Block{{Heading: a.formatHeading()}}, body.Blocks...), Footer: body.Footer}
+	return view.Table{Blocks: slices.Concat([]view.Block{{Heading: a.formatHeading()}}, a.pointBlocks(), body.Blocks),
+		Footer: body.Footer}
 }
 
 // PathText says the path of the request as far as it gets.

@@ -49,6 +49,8 @@ type PolicyForce struct {
 	Partly  int    `json:"partly"`  // those where some of it is
 	// what the targets are, as rule, listener, dataplane; absent where they differ
 	Level string `json:"level,omitzero"`
+	// requests that come to the workloads around the place where it is in force, and why
+	NotFor []string `json:"notFor,omitempty"`
 
 	kind string // of the targets; "" where they differ
 }
@@ -97,6 +99,7 @@ type Query struct {
 	InNamespace func(namespace string) bool // nil: every namespace
 	Kinds       []model.GroupKind           // nil: every policy kind
 	Objects     bool                        // also routes, Gateways, ListenerSets and listeners
+	Bypasses    func(model.Ref) []string    // says for which requests a policy is not in force; nil: not asked
 	Audit       bool                        // hold the predictions against what the objects report
 }
 
@@ -183,6 +186,9 @@ func Predict(r *resolve.Resolution, q Query, funcs status.Functions) *StatusList
 		item := buildObjectStatus(p)
 		if i < policies {
 			item.isPolicy, item.Targets = true, append(targets[p.Object], p.Selected...)
+			if q.Bypasses != nil && item.InForce != nil {
+				item.InForce.NotFor = q.Bypasses(p.Object)
+			}
 		}
 		if q.Audit {
 			item.compareWithReported(auditor, p)

@@ -67,6 +67,23 @@ func (l *StatusList) FilterNames() []string {
 // policyRows is a policy as one line, or one for every different verdict that its ancestors come
 // to.
 func (s *ObjectStatus) policyRows(kinds view.KindNames, o view.TableOptions) [][]view.Cell {
+	rows := s.conditionRows(kinds, o)
+	if s.InForce == nil || len(s.InForce.NotFor) == 0 {
+		return rows
+	}
+	last := len(rows[0]) - 1
+	for _, row := range rows {
+		note := "not for " + s.InForce.NotFor[0]
+		if more := len(s.InForce.NotFor) - 1; more > 0 {
+			note += fmt.Sprintf(" (and %d more)", more)
+		}
+		row[last].Text = strings.TrimPrefix(row[last].Text+"; "+note, "; ")
+	}
+	return rows
+}
+
+// conditionRows are the lines of a policy without what is said of requests that do not meet it.
+func (s *ObjectStatus) conditionRows(kinds view.KindNames, o view.TableOptions) [][]view.Cell {
 	blank := []view.Cell{{Text: kinds.ShortName(s.Object.GroupKind().String())}, {Text: s.Object.FullName()},
 		{Text: s.targetText(o)}, {Text: "-"}, s.InForce.formatCell(), {Text: ""}}
 	switch {
