@@ -17,7 +17,7 @@ var kinds []byte
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "kuma", Kinds: kinds, Gates: gateFunctions(),
+	return plugin.Plugin{Name: "kuma", Kinds: kinds, Gates: gateFunctions(), Points: newLayer,
 		Findings: []plugin.Finding{{Rule: builtinPolicyWins, Find: findBuiltinWins}, {Rule: appendWithoutEffect,
 			Find: findIdleAppends}},
 		Reading: descriptor.Reading{

@@ -31,6 +31,7 @@ type dataplane struct {
 // section is an inbound or an embedded listener.
 type section struct {
 	name    string // or, without one, the port
+	port    string // as a number
 	tags    model.Body
 	inbound bool // an inbound, which has tags
 }
@@ -53,7 +54,8 @@ func readDataplane(o *model.Object, in *model.Snapshot, s model.Settings) datapl
 			if name == "" {
 				name = numberText(entry.Field("port"))
 			}
-			d.sections = append(d.sections, section{name: name, tags: entry.Field("tags"), inbound: field == "inbound"})
+			d.sections = append(d.sections, section{name: name, port: numberText(entry.Field("port")),
+				tags: entry.Field("tags"), inbound: field == "inbound"})
 		}
 	}
 	if gw := net.Field("gateway"); gw.IsObject() {

@@ -10,65 +10,18 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
 
-// newLayer judges connections at the proxy of their destination: one grant that fits lets them in,
-// whatever others say (IX client_authzs). nil: nothing of Linkerd is in the input.
-func newLayer(r *resolve.Resolution) *point.Layer {
-	if !isPresent(r.Snapshot, r.Settings) {
-		return nil
-	}
-	w := buildMeshIndex(r.Snapshot, r.Settings)
-	return &point.Layer{Judge: func(h *point.Hop) []point.Point {
-		if h.ToProxy || h.To.Object == nil || h.Protocol != "TCP" {
-			return nil
-		}
-		to := w.findWorkload(h.To.Object)
-		if to == nil || to.meshed == selector.No {
-			return nil
-		}
-		j := connectionJudge{meshIndex: w, to: to, port: h.Port}
-		if h.From.Object != nil {
-			j.from = w.findWorkload(h.From.Object)
-		}
-		if h.From.Address.IsValid() {
-			j.addresses = []netip.Addr{h.From.Address}
-		} else if j.from != nil {
-			for _, text := range j.from.address {
-				if a, err := netip.ParseAddr(text); err == nil {
-					j.addresses = append(j.addresses, a)
-				}
-			}
-		}
-		return []point.Point{j.decide()}
-	}}
-}
-
-// findWorkload is what an object is to the mesh: one of the input, or a Pod as it would be made.
-func (w *meshIndex) findWorkload(o *model.Object) *workload {
-	if w.byRef == nil {
-		w.byRef = map[model.Ref]*workload{}
-		for _, load := range w.workloads {
-			w.byRef[load.object.Ref] = load
-		}
-	}
-	if load := w.byRef[o.Ref]; load != nil && load.object == o {
-		return load
-	}
-	return readPod(w.in, o)
-}
-
-// connectionJudge judges one connection.
+// connectionJudge judges one connection, or one request that comes by it.
 type connectionJudge struct {
 	*meshIndex
-	from, to      *workload // from nil: somebody outside
-	port          int
-	addresses     []netip.Addr
+	hop           *point.Hop
+	to            *workload
+	from          client
+	port          int // 0: it is not known
 	doubts        []string
-	notes         []string // further notes
-	identityAsked bool     // some grant is for identities
+	identityAsked bool // some grant is for identities
 }
 
 // namedGrant is a grant with what it is called.
@@ -78,153 +31,204 @@ type namedGrant struct {
 	fits selector.Truth
 }
 
-func (j *connectionJudge) decide() point.Point {
-	d := evaluate.Decision{At: j.to.object.Ref, Outcome: request.Allowed}
-	problems := []model.Problem{j.describeClient()}
-	settle := func(o request.Outcome, why ...string) point.Point {
-		if o == request.Denied && j.to.meshed == selector.Maybe {
-			o, why = request.NotEvaluated, append(why, "whether "+j.to.object.Ref.String()+
-				" has a proxy that asks is not known: "+j.to.why)
-		}
-		d.Outcome, d.Why = o, append(why, j.notes...)
-		if j.identityAsked {
-			d.Why = append(d.Why, problems[len(problems)-1].Message)
-		}
-		var policies []model.Ref
-		for _, by := range d.By {
-			policies = append(policies, by.Policy)
-		}
-		p := point.NewPoint(point.Workload, "linkerd", serverKind, d, policies, j.port)
-		p.Problems = problems
-		return p
+// rule decides as if a Server governed the port; nil: none does.
+func (j *connectionJudge) rule(v *server) ruling {
+	j.doubts = nil
+	all, where, note := j.listServerGrants(v)
+	fits := j.matchGrants(all)
+	out := ruling{stage: where, ignoresRequests: true, policies: j.listPolicies(v, all), note: note}
+	out.by = listDeciders(all, fits)
+	if v != nil && len(v.activeRoutes()) > 0 {
+		j.ruleByRoutes(&out, v, all, fits)
+		return out
 	}
-	if j.to.meshed == selector.Maybe {
-		problems = slices.Insert(problems, 0, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
-			Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
+	if paths := j.listProbePaths(v); len(paths) > 0 && fits != selector.Yes {
+		out.ignoresRequests = false
+		if sent := readSent(j.hop.Request); sent != nil && sent.method == "GET" && slices.Contains(paths, sent.path) {
+			probe := namedGrant{grant: grant{networks: toNetworks(j.settings.probes)}, name: "probes"}
+			probe.fits = j.matchGrant(probe.grant)
+			if all = append(all, probe); probe.fits > fits {
+				fits, out.by, where = probe.fits, nil, "the built-in grant of the probes of the port"
+			}
+		}
 	}
-	server := j.findGovernor(j.to, j.port)
-	if other := j.findRival(server); other != nil {
-		return settle(request.NotEvaluated,
-			fmt.Sprintf(
-				"which of Server %s and Server %s governs the port depends on their ages, which the input does not tell, and they decide otherwise",
-				server.object.Ref.FullName(), other.object.Ref.FullName()))
+	switch {
+	case fits == selector.Yes && len(out.by) == 0:
+		out.outcome, out.why = request.Allowed, []string{where + " lets it in"}
+	case fits == selector.Yes:
+		out.outcome, out.why = request.Allowed, []string{"it is let in by " + where}
+	case fits == selector.Maybe:
+		out.outcome, out.why = request.NotEvaluated, []string{"whether it is let in by " + where + " depends on " +
+			strings.Join(j.doubts, ", ")}
+	case len(all) == 0:
+		out.outcome, out.why = request.Denied, []string{where + " lets nobody in"}
+	default:
+		out.outcome, out.why = request.Denied, []string{"no grant at " + where + " fits"}
 	}
-	all, where := j.listServerGrants(server)
+	return out
+}
+
+// matchGrants matches grants, and returns how well the best of them fits.
+func (j *connectionJudge) matchGrants(all []namedGrant) selector.Truth {
 	fits := selector.No
 	for i := range all {
 		all[i].fits = j.matchGrant(all[i].grant)
 		fits = max(fits, all[i].fits)
 	}
-	d.Stage = where
+	return fits
+}
+
+// listDeciders are the grants that fit as well as the best of them; none if none may fit.
+func listDeciders(all []namedGrant, fits selector.Truth) []evaluate.Decider {
+	var out []evaluate.Decider
 	for _, c := range all {
 		if c.fits == fits && fits != selector.No && c.policy != nil {
-			d.By = append(d.By, evaluate.Decider{Policy: c.policy.Ref, Origin: c.policy.Origin, Rule: c.name,
-				Action: "allow"})
+			out = append(out, evaluate.Decider{Policy: c.policy.Ref, Origin: c.policy.Origin, Rule: c.name, Action: "allow"})
 		}
-	}
-	if server != nil && len(server.activeRoutes()) > 0 {
-		return j.decideByPath(server, fits, settle)
-	}
-	switch {
-	case fits == selector.Yes && len(d.By) == 0:
-		return settle(request.Allowed, where+" lets it in")
-	case fits == selector.Yes:
-		return settle(request.Allowed, "it is let in by "+where)
-	case fits == selector.Maybe:
-		return settle(request.NotEvaluated, "whether it is let in by "+where+" depends on "+
-			strings.Join(j.doubts, ", "))
-	case len(all) == 0:
-		return settle(request.Denied, where+" lets nobody in")
-	}
-	return settle(request.Denied, "no grant at "+where+" fits")
-}
-
-// findRival is a Server that may govern the port in the place of the one that comes first by name,
-// and decides otherwise; nil if there is none.
-func (j *connectionJudge) findRival(first *server) *server {
-	if first == nil {
-		return nil
-	}
-	for _, v := range j.servers[j.to.object.Ref.Namespace] {
-		timeless := v.object.Created.IsZero() || first.object.Created.IsZero()
-		if v != first && timeless && v.selectsWorkload(j.to) && slices.Contains(j.to.resolvePort(v.serverPort()),
-			j.port) && j.bestMatch(v) != j.bestMatch(first) {
-			return v
-		}
-	}
-	return nil
-}
-
-// bestMatch is how well the best grant of a Server fits, and whether paths decide.
-func (j *connectionJudge) bestMatch(v *server) [2]selector.Truth {
-	var out [2]selector.Truth
-	all, _ := j.listServerGrants(v)
-	for _, c := range all {
-		out[0] = max(out[0], j.matchGrant(c.grant))
-	}
-	if len(v.activeRoutes()) > 0 {
-		out[1] = selector.Yes
 	}
 	return out
 }
 
-// decideByPath judges where routes decide: what the Server grants holds for all of them, and any
-// may have grants of its own.
-func (j *connectionJudge) decideByPath(server *server, fits selector.Truth, settle func(request.Outcome,
-	...string) point.Point) point.Point {
-	names := make([]string, 0, len(server.activeRoutes()))
-	for _, route := range server.activeRoutes() {
-		names = append(names, route.Ref.String())
+// listPolicies are those in force at a Server, in the order in which they are asked: the Server, what
+// grants, and the rate limit. nil: no Server governs the port.
+func (j *connectionJudge) listPolicies(v *server, all []namedGrant) []model.Ref {
+	out := []model.Ref{}
+	if v == nil {
+		return out
 	}
-	own := selector.No
-	for _, route := range server.activeRoutes() {
-		for _, g := range j.listRouteGrants(route) {
-			own = max(own, j.matchGrant(g))
-		}
+	if all == nil {
+		all, _, _ = j.listServerGrants(v)
 	}
-	if fits == selector.No && own == selector.No {
-		return settle(request.Denied, fmt.Sprintf("no grant fits, neither of Server %s nor of a route on it",
-			server.object.Ref.FullName()))
+	out = append(out, v.object.Ref)
+	for _, c := range all {
+		out = addGrantor(out, c)
 	}
-	return settle(request.NotEvaluated,
-		fmt.Sprintf(
-			"Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)",
-			server.object.Ref.FullName(), strings.Join(names, ", ")))
+	if limit := j.findLimit(v); limit != nil {
+		out = append(out, limit.Ref)
+	}
+	return out
 }
 
-// listRouteGrants are the grants of a route of its own.
-func (j *connectionJudge) listRouteGrants(route *model.Object) []grant {
-	var out []grant
-	for _, o := range j.in.OfKind(authorizationKind) {
-		if ref, ok := findTarget(o); ok && ref == route.Ref {
-			if g := j.readAuthorization(o); g.voidReason == "" {
-				out = append(out, g)
+// addGrantor adds the policy of a grant, if it is not there yet.
+func addGrantor(to []model.Ref, c namedGrant) []model.Ref {
+	if c.policy == nil || slices.Contains(to, c.policy.Ref) {
+		return to
+	}
+	return append(to, c.policy.Ref)
+}
+
+// listProbePaths are the paths that the proxy lets through for probes of the port, as long as no
+// routes are there (IX default_inbound_http_routes).
+func (j *connectionJudge) listProbePaths(v *server) []string {
+	paths := j.to.probePaths[j.port]
+	switch {
+	case j.hop.Request == nil, len(j.settings.probes) == 0, v != nil && !v.countsRequests(),
+		v == nil && j.to.isOpaque(j.port, j.settings.opaque):
+		return nil
+	}
+	return paths
+}
+
+// ruleByRoutes decides where routes are on the Server: what it grants holds for all of them, and each
+// may have grants of its own.
+func (j *connectionJudge) ruleByRoutes(out *ruling, v *server, all []namedGrant, fits selector.Truth) {
+	routes := v.activeRoutes()
+	sent := readSent(j.hop.Request)
+	own := selector.No
+	for _, route := range routes {
+		for _, c := range j.listRouteGrants(route) {
+			own = max(own, j.matchGrant(c.grant))
+			if sent == nil {
+				out.policies = addGrantor(out.policies, c)
 			}
 		}
 	}
+	switch {
+	case fits == selector.No && own == selector.No && sent == nil:
+		out.outcome, out.why = request.Denied, []string{fmt.Sprintf(
+			"no grant fits, neither of Server %s nor of a route on it", v.object.Ref.FullName())}
+	case j.hop.Request == nil:
+		out.outcome, out.why = request.NotEvaluated, []string{fmt.Sprintf(
+			"Server %s has routes, and the outcome depends on the path: what none of them matches gets 404 (%s)",
+			v.object.Ref.FullName(), joinNames(routes))}
+	case sent == nil && v.protocol == "unknown": // what is no HTTP meets no routes
+		out.outcome = map[selector.Truth]request.Outcome{selector.Yes: request.Allowed, selector.Maybe: request.NotEvaluated,
+			selector.No: request.Denied}[fits]
+		out.why = []string{"it is no HTTP, and only the grants of " + out.stage + " count"}
+	case sent == nil:
+		out.outcome, out.why = request.NotEvaluated, []string{out.stage + " expects " + v.protocol +
+			", and of the connection no request is known"}
+	default:
+		j.ruleByTakers(out, v, all, fits, sent)
+		out.ignoresRequests = fits == selector.No && own == selector.No
+	}
+}
+
+// ruleByTakers decides by the route that takes a request.
+func (j *connectionJudge) ruleByTakers(out *ruling, v *server, all []namedGrant, fits selector.Truth, sent *sentRequest) {
+	takers, doubt := j.findTakers(v, sent)
+	where := "Server " + v.object.Ref.FullName()
+	j.doubts = nil
+	for i, route := range takers {
+		one := ruling{outcome: request.Denied}
+		if route == nil {
+			one.why = []string{"404: no route on " + where + " takes " + sent.String()}
+		} else {
+			own := j.listRouteGrants(route)
+			for _, c := range own {
+				out.policies = addGrantor(out.policies, c)
+			}
+			granted := max(fits, j.matchGrants(own))
+			one.by = append(listDeciders(all, granted), listDeciders(own, granted)...)
+			switch granted {
+			case selector.Yes:
+				one.outcome, one.why = request.Allowed, []string{"it is let in on " + route.Ref.String() + " of " + where}
+			case selector.Maybe:
+				j.matchGrants(all) // notes what it depends on
+				one.outcome, one.why = request.NotEvaluated, []string{"whether it is let in on " + route.Ref.String() +
+					" of " + where + " depends on " + strings.Join(j.doubts, ", ")}
+			default:
+				one.why = []string{"403: no grant fits, neither of " + route.Ref.String() + " nor of " + where}
+			}
+		}
+		if i > 0 && one.outcome != out.outcome {
+			out.outcome, out.by, out.why = request.NotEvaluated, nil, []string{"cannot tell which route on " + where +
+				" takes " + sent.String() + ": " + doubt}
+			return
+		}
+		if i == 0 {
+			out.outcome, out.by, out.why = one.outcome, one.by, one.why
+		}
+	}
+}
+
+// listRouteGrants are the grants of a route of its own.
+func (j *connectionJudge) listRouteGrants(route *model.Object) []namedGrant {
+	var out []namedGrant
+	for _, o := range j.authorizationsOf(route.Ref) {
+		if g := j.readAuthorization(o); g.voidReason == "" {
+			out = append(out, namedGrant{grant: g, name: o.Ref.Name})
+		}
+	}
 	return out
 }
 
-// listServerGrants are the grants at the port, and whose they are.
-func (j *connectionJudge) listServerGrants(v *server) (out []namedGrant, where string) {
+// listServerGrants are the grants at the port, and whose they are; note says what else is to be said of
+// that.
+func (j *connectionJudge) listServerGrants(v *server) (out []namedGrant, where, note string) {
 	if v == nil {
 		p := workloadPort{world: j.meshIndex, load: j.to, port: j.port}
 		_, access := p.defaultPolicies()
 		word, _ := access.Blocks[0].Units[0].Value.(string)
-		where = "default " + word
-		j.notes = append(j.notes, "no Server governs the port, and the default is "+word+" ("+access.Builtin+")")
 		if g, ok := j.grantOfWord(word); ok {
 			out = append(out, namedGrant{grant: g})
 		}
-		return out, where
+		return out, "default " + word, "no Server governs the port, and the default is " + word + " (" + access.Builtin + ")"
 	}
-	where = "Server " + v.object.Ref.FullName()
-	for _, o := range j.in.OfKind(authorizationKind) {
-		if slices.Contains(j.findServers(o), v) {
-			out = append(out, namedGrant{grant: j.readAuthorization(o), name: o.Ref.Name})
-		}
+	for _, o := range j.authorizationsOf(v.object.Ref) {
+		out = append(out, namedGrant{grant: j.readAuthorization(o), name: o.Ref.Name})
 	}
-	for _, o := range j.in.OfKind(oldAuthorizationKind) {
+	for _, o := range j.oldAuthorizationsIn(v.object.Ref.Namespace) {
 		if slices.Contains(j.findServersOfOld(o), v) {
 			out = append(out, namedGrant{grant: j.readOldAuthorization(o), name: o.Ref.Name})
 		}
@@ -234,23 +238,29 @@ func (j *connectionJudge) listServerGrants(v *server) (out []namedGrant, where s
 		g.policy = v.object
 		out = append(out, namedGrant{grant: g, name: "accessPolicy: " + v.accessPolicy()})
 	}
-	return out, where
+	return out, "Server " + v.object.Ref.FullName(), ""
 }
 
-// matchGrant reports whether a grant fits the client: its networks and its identities.
+// matchGrant reports whether a grant fits the client: its networks and its identities. What is not
+// known of the client is noted only if it decides.
 func (j *connectionJudge) matchGrant(g grant) selector.Truth {
-	return min(j.matchNetworks(g.networks), j.matchIdentities(g))
+	before := len(j.doubts)
+	fits := min(j.matchNetworks(g.networks), j.matchIdentities(g))
+	if fits != selector.Maybe {
+		j.doubts = j.doubts[:before]
+	}
+	return fits
 }
 
 func (j *connectionJudge) matchNetworks(list []network) selector.Truth {
-	if len(j.addresses) == 0 {
-		if isUniversal(list) {
+	if len(j.from.addresses) == 0 {
+		if isUniversal(list) || j.from.inCluster && j.coversCluster(list) {
 			return selector.Yes
 		}
 		return j.noteDoubt("the address of the client")
 	}
 	some, all := false, true
-	for _, a := range j.addresses {
+	for _, a := range j.from.addresses {
 		in := slices.ContainsFunc(list, func(n network) bool { return n.containsAddress(a) })
 		some, all = some || in, all && in
 	}
@@ -269,6 +279,17 @@ func isUniversal(list []network) bool {
 		slices.ContainsFunc(list, func(n network) bool { return n.cidr == "::/0" && n.except == nil })
 }
 
+// coversCluster reports whether networks hold all of the cluster's.
+func (w *meshIndex) coversCluster(list []network) bool {
+	return !slices.ContainsFunc(w.settings.cluster, func(text string) bool {
+		own, ok := parsePrefix(text)
+		return !ok || !slices.ContainsFunc(list, func(n network) bool {
+			outer, ok := parsePrefix(n.cidr)
+			return ok && n.except == nil && containsNetwork(outer, own)
+		})
+	})
+}
+
 func (n network) containsAddress(a netip.Addr) bool {
 	p, ok := parsePrefix(n.cidr)
 	return ok && p.Contains(a) && !slices.ContainsFunc(n.except, func(e string) bool {
@@ -282,40 +303,48 @@ func (j *connectionJudge) matchIdentities(g grant) selector.Truth {
 		return selector.Yes
 	}
 	j.identityAsked = true
-	switch {
-	case j.from == nil:
+	switch j.from.meshed {
+	case selector.No:
 		return selector.No
-	case j.from.meshed == selector.Maybe:
-		if min(selector.Yes, j.matchIdentity(g)) == selector.No {
+	case selector.Maybe:
+		if j.from.object != nil && j.matchIdentity(g) == selector.No {
 			return selector.No
 		}
-		return j.noteDoubt("whether " + j.from.object.Ref.String() + " is in the mesh (" + j.from.why + ")")
-	case j.from.meshed == selector.No:
-		return selector.No
+		return j.noteDoubt("whether " + j.from.name + " is in the mesh (" + j.from.why + ")")
 	}
 	return j.matchIdentity(g)
 }
 
 // matchIdentity reports whether the identity of the client is one that a grant asks for.
 func (j *connectionJudge) matchIdentity(g grant) selector.Truth {
-	id := j.clientIdentity()
-	for _, want := range g.identities {
-		suffix, wild := strings.CutPrefix(want, "*")
-		if want == id || wild && strings.HasSuffix(id, suffix) {
-			return selector.Yes
-		}
-	}
 	if g.anyTLS {
 		return selector.Yes
 	}
-	return selector.No
+	fits := selector.No
+	for _, want := range g.identities {
+		fits = max(fits, j.matchName(want))
+	}
+	if fits == selector.Maybe {
+		return j.noteDoubt("the service account of " + j.from.name)
+	}
+	return fits
 }
 
-func (j *connectionJudge) clientIdentity() string {
-	if j.from.external {
-		return j.from.identity
+// matchName reports whether the client is called so: exactly, or by the end of a name (*.x). Of a client
+// whose service account is not known only the namespace is.
+func (j *connectionJudge) matchName(want string) selector.Truth {
+	id := j.from.identity
+	if j.from.accountUnknown {
+		id = j.settings.serviceAccountIdentity(j.from.namespace, "")
 	}
-	return j.settings.serviceAccountIdentity(j.from.object.Ref.Namespace, j.from.account)
+	suffix, wild := strings.CutPrefix(want, "*")
+	switch {
+	case wild && strings.HasSuffix(id, suffix), want == id && !j.from.accountUnknown:
+		return selector.Yes
+	case j.from.accountUnknown && strings.HasSuffix(want, id):
+		return selector.Maybe
+	}
+	return selector.No
 }
 
 func (j *connectionJudge) noteDoubt(what string) selector.Truth {
@@ -323,22 +352,4 @@ func (j *connectionJudge) noteDoubt(what string) selector.Truth {
 		j.doubts = append(j.doubts, what)
 	}
 	return selector.Maybe
-}
-
-// describeClient states what the judgement takes the client to be.
-func (j *connectionJudge) describeClient() model.Problem {
-	p := model.Problem{Severity: model.Info, Code: model.NotEvaluated}
-	switch {
-	case j.from == nil:
-		p.Message = "the client is an address: it is taken to have no identity"
-		return p
-	case j.from.meshed == selector.Yes:
-		p.Message = "the connection is taken to use mTLS, by which the client is " + j.clientIdentity() +
-			": " + j.from.why
-	case j.from.meshed == selector.No:
-		p.Message = "the client is taken to have no identity: " + j.from.why
-	default:
-		p.Message = "cannot tell whether the client has an identity: " + j.from.why
-	}
-	return p.At(j.from.object)
 }

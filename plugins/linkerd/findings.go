@@ -32,7 +32,7 @@ var (
 func listFindings() []plugin.Finding {
 	return []plugin.Finding{{Rule: voidPolicy}, {Rule: serversOverlap}, {Rule: unusedAuthentication,
 		Find: findUnusedAuthentications}, {Rule: openAccess, Find: findOpenServers},
-		{Rule: lostTimeouts, Find: findReplacedTimeouts}}
+		{Rule: lostTimeouts, Find: findReplacedTimeouts}, {Rule: probesDenied, Find: findDeniedProbes}}
 }
 
 // findIdleAnnotations reports annotations that are not read as they seem to be.

@@ -2,6 +2,7 @@ package linkerd
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,7 +43,11 @@ type meshIndex struct {
 	workloads []*workload
 	servers   map[string][]*server // by namespace, in the order in which they get ports
 	byObject  map[*model.Object]*server
-	byRef     map[model.Ref]*workload // made when it is first asked for
+	byRef     map[model.Ref]*workload       // made when it is first asked for
+	byTarget  map[model.Ref][]*model.Object // AuthorizationPolicies; made when it is first asked for
+	oldGrants map[string][]*model.Object    // ServerAuthorizations by namespace; likewise
+	limits    map[model.Ref]*model.Object   // the rate limit in force of each Server; likewise
+	patterns  map[string]*regexp.Regexp     // expressions of routes; nil: one cannot be read
 }
 
 // server is a Server with what it selects.
@@ -164,6 +169,36 @@ func (w *meshIndex) findGovernor(load *workload, port int) *server {
 	return nil
 }
 
+// authorizationsOf are the AuthorizationPolicies of which a grant at a Server, or of a route, is one: of
+// a Server those on its Namespace as well. They are in the order of the input.
+func (w *meshIndex) authorizationsOf(ref model.Ref) []*model.Object {
+	if w.byTarget == nil {
+		w.byTarget = map[model.Ref][]*model.Object{}
+		for _, o := range w.in.OfKind(authorizationKind) {
+			if target, ok := findTarget(o); ok {
+				w.byTarget[target] = append(w.byTarget[target], o)
+			}
+		}
+	}
+	if ref.GroupKind() != serverKind {
+		return w.byTarget[ref]
+	}
+	out := slices.Concat(w.byTarget[ref], w.byTarget[model.Ref{Kind: "Namespace", Name: ref.Namespace}])
+	slices.SortFunc(out, func(a, b *model.Object) int { return a.Ref.Compare(b.Ref) })
+	return out
+}
+
+// oldAuthorizationsIn are the ServerAuthorizations of a namespace.
+func (w *meshIndex) oldAuthorizationsIn(namespace string) []*model.Object {
+	if w.oldGrants == nil {
+		w.oldGrants = map[string][]*model.Object{}
+		for _, o := range w.in.OfKind(oldAuthorizationKind) {
+			w.oldGrants[o.Ref.Namespace] = append(w.oldGrants[o.Ref.Namespace], o)
+		}
+	}
+	return w.oldGrants[namespace]
+}
+
 // reference is a reference as Linkerd reads it: kinds and groups in any case, and core for the
 // group that has no name.
 type reference struct{ group, kind, namespace, name string }
@@ -235,11 +270,12 @@ func (v *server) readsRoutes(gk model.GroupKind) bool {
 	return false
 }
 
-// activeRoutes are the attached routes that count.
+// activeRoutes are the attached routes that count, in the order in which proxies get them. One with a
+// filter that proxies do not know is left out.
 func (v *server) activeRoutes() []*model.Object {
 	var out []*model.Object
 	for _, o := range v.routes {
-		if v.readsRoutes(o.Ref.GroupKind()) {
+		if v.readsRoutes(o.Ref.GroupKind()) && findUnknownFilter(o) == "" {
 			out = append(out, o)
 		}
 	}

@@ -52,6 +52,25 @@ func (v *server) countsRequests() bool {
 	return slices.Contains([]string{"HTTP/1", "HTTP/2", "unknown"}, v.protocol)
 }
 
+// findLimit is the rate limit that proxies count by at a Server: of several the oldest, or the first by
+// name (IX client_ratelimit); nil: they count nothing.
+func (w *meshIndex) findLimit(v *server) *model.Object {
+	if !v.countsRequests() {
+		return nil
+	}
+	if w.limits == nil {
+		w.limits = map[model.Ref]*model.Object{}
+		for _, o := range w.in.OfKind(rateLimitKind) {
+			ref, ok := findLimitedServer(o)
+			first := w.limits[ref]
+			if ok && (first == nil || compareAge(o, first, o.Created.IsZero() || first.Created.IsZero()) < 0) {
+				w.limits[ref] = o
+			}
+		}
+	}
+	return w.limits[v.object.Ref]
+}
+
 // newLimitSituator is the oldest rate limit of a Server, whole (IX client_ratelimit).
 func newLimitSituator(g *topology.Graph, in *model.Snapshot, s model.Settings) func(topology.NodeID) *policy.Situation {
 	if !isPresent(in, s) {

@@ -28,9 +28,11 @@ type workload struct {
 	namespace   *model.Object     // its Namespace; nil: not in the input
 	meshed      selector.Truth
 	why         string // it is meshed or not, or why that is not known
-	hasProxy    bool   // the proxy is in the Pod already, and with it what the Namespace said then
+	hostNetwork bool
+	hasProxy    bool // the proxy is in the Pod already, and with it what the Namespace said then
 	declared    []containerPort
 	probePaths  map[int][]string // the paths of HTTP probes by port, sorted
+	probes      map[int][]probe  // the HTTP probes by port, in order
 	ports       []int            // that Servers can govern, sorted
 	account     string           // its ServiceAccount
 	identity    string           // of an ExternalWorkload
@@ -70,9 +72,10 @@ func readExternal(in *model.Snapshot, o *model.Object) *workload {
 
 func readPod(in *model.Snapshot, o *model.Object) *workload {
 	w := &workload{object: o, namespace: in.Get(model.Ref{Kind: "Namespace", Name: o.Ref.Namespace}),
-		probePaths: map[int][]string{}}
+		probePaths: map[int][]string{}, probes: map[int][]probe{}}
 	w.labels, w.annotations = topologyworkload.PodMetadata(o)
 	spec := topologyworkload.PodSpec(o)
+	w.hostNetwork = topologyworkload.IsOnHostNetwork(o)
 	w.account = cmp.Or(spec.Text("serviceAccountName"), spec.Text("serviceAccount"), "default")
 	for _, list := range []string{"containers", "initContainers"} {
 		for _, c := range spec.Field(list).Items {
@@ -113,6 +116,8 @@ func (w *workload) setMembership() {
 	switch {
 	case w.hasProxy:
 		w.meshed, w.why = selector.Yes, "it has a container linkerd-proxy"
+	case own && w.hostNetwork:
+		w.meshed, w.why = selector.No, "it is in the network of its node, where no proxy is injected"
 	case own && (word == "enabled" || word == "ingress"):
 		w.meshed, w.why = selector.Yes, whose+" is "+word
 	case own:
@@ -172,6 +177,7 @@ func (w *workload) addProbes(c model.Body) {
 		at, err := url.ParseRequestURI(cmp.Or(get.Text("path"), "/"))
 		if port > 0 && port <= 65535 && err == nil {
 			w.probePaths[port] = append(w.probePaths[port], at.EscapedPath())
+			w.probes[port] = append(w.probes[port], readProbe(get, at))
 		}
 	}
 }
