@@ -97,12 +97,16 @@ type answer struct {
 // judge puts the answers to all sorts of connections together that it may be.
 func (j *inboundJudge) judge() point.Point {
 	allowed := j.findPermissions(j.to, j.inbound)
-	mode, by := j.findMode()
+	mode, by := j.findMode(selector.Yes)
+	perhaps, _ := j.findMode(selector.Maybe)
 	secured, doubt := j.isSecured()
 	var answers []answer
 	if secured != selector.No {
 		for _, plain := range j.listSorts() {
 			answers = append(answers, j.answer(plain, mode, by, &allowed))
+			if perhaps != mode {
+				answers = append(answers, j.answer(plain, perhaps, nil, &allowed))
+			}
 		}
 	}
 	if secured != selector.Yes {
@@ -112,7 +116,12 @@ func (j *inboundJudge) judge() point.Point {
 	out := answers[0]
 	for _, other := range answers[1:] {
 		if other.Outcome != out.Outcome || other.bypassed != out.bypassed {
-			out = answer{Decision: evaluate.Decision{Outcome: request.NotEvaluated, Why: []string{j.explain(secured, doubt)}}}
+			why := j.explain(secured, doubt)
+			if perhaps != mode {
+				why = "cannot tell whether the mode is " + mode + " or " + perhaps + ": not all labels of " + j.to.name +
+					" are in the input"
+			}
+			out = answer{Decision: evaluate.Decision{Outcome: request.NotEvaluated, Why: []string{why}}}
 			break
 		}
 	}
@@ -192,8 +201,8 @@ func usesBackend(mesh *model.Object) bool {
 }
 
 // findMode is the mode of the inbound, and the MeshTLS that sets it; nil: none does. The strongest
-// one counts that is for all clients.
-func (j *inboundJudge) findMode() (mode string, by *model.Object) {
+// one counts that is for all clients: of those that are about the inbound, or that may be.
+func (j *inboundJudge) findMode(least selector.Truth) (mode string, by *model.Object) {
 	mode = strictMode
 	if mesh := j.findMesh(j.to.proxy.mesh); mesh != nil {
 		mtls := settingsOf(mesh).Field("mtls")
@@ -206,7 +215,7 @@ func (j *inboundJudge) findMode() (mode string, by *model.Object) {
 	}
 	for i := range j.modes {
 		p := &j.modes[i]
-		if p.selectsInbound(j.to, j.inbound) != selector.Yes {
+		if p.selectsInbound(j.to, j.inbound) < least {
 			continue
 		}
 		list := p.object.Body.At("spec", "rules")
