@@ -132,7 +132,7 @@ func buildProxyIndex(in *model.Snapshot, s model.Settings) *proxyIndex {
 	for _, gk := range []model.GroupKind{serviceKind, serviceEntryKind} {
 		for _, o := range in.OfKind(gk) {
 			b := findWaypoint(in, o)
-			if b.gateway != nil {
+			if b.gateway != nil && !b.denied {
 				if p := gateways[b.gateway.Ref]; p != nil && p.form == waypoint {
 					w.addTarget(target{proxy: p, service: o})
 				}

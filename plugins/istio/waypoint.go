@@ -128,9 +128,9 @@ func (w *proxyIndex) waypointProblems() []model.Problem {
 	for _, o := range w.undecidedServices {
 		switch b := findWaypoint(w.in, o); {
 		case b.gateway != nil && b.denied:
-			note(o, "set allowedRoutes of its listener for the mesh",
-				"%s takes Services of namespace %s only, and Istio binds %s to no waypoint: what holds there is shown as if it did",
-				b.gateway.Ref, b.gateway.Ref.Namespace, o.Ref)
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf(
+				"%s takes nothing of namespace %s, so that %s has no waypoint", b.gateway.Ref, o.Ref.Namespace, o.Ref),
+				Hint: "set allowedRoutes of its listener for the mesh"}.At(o))
 		case b.gateway != nil && b.canary && b.unknown == "":
 			note(o, "",
 				"a part of what is sent to %s goes to another waypoint, by the label %s: what holds there is not evaluated", o.Ref, useCanary)

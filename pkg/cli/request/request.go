@@ -20,6 +20,10 @@ import (
 const requestLong = `Show which listener, route, rule and backends serve a request, why this rule comes before every other rule
 that matches, and the policies in force on that path. Nothing is sent.
 
+Behind the Gateway the request is followed to the workloads of each backend: policies of the network at both ends, waypoints,
+and the proxies of a mesh are judged with what each of them sees, one line each. A policy that the request does not meet
+there is bypassed, and the line says why. The verdict is that of all points together.
+
 The URL gives the host and port to connect to; the host is also used as Host header and TLS server name unless
 -H 'Host: …' or --sni say otherwise. An outcome that the manifests do not determine is reported as Conditional.
 
@@ -27,8 +31,8 @@ If several Gateways have a listener for the request, each has an answer. If noth
 rule or listener that only the method, a header, a query parameter, the path, the host or the port kept from it.
 
 --expect says what the answer has to be. The exit code is 1 unless all expectations are met, at every Gateway.
-  200, allowed      a rule takes it, all its backends are usable, and no policy is known to deny it. Whether credentials
-                    suffice, and what the backend answers, is not judged.
+  200, allowed      a rule takes it, all its backends are usable, and no policy is known to deny it, at any point. Whether
+                    credentials suffice at the Gateway, and what the backend answers, is not judged.
   404, no-match     nothing takes it; 404 only where a Gateway answers with that status
   301, 421, 500 …   a status that the Gateway itself answers with
   denied            a policy denies it for certain
@@ -38,6 +42,8 @@ An expectation that cannot be decided is not met, and the answer says why.
 
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
 curl command, with --expect where something is expected; lines that start with # are comments.
+
+With --from and a URL, the request is one of that pod: to the Service that the host names, else through a Gateway.
 
 With --from and --to, show whether policies allow a connection between two pods, and which entry of which policy
 decides at each end. A Deployment, StatefulSet or similar workload stands in for pods that are not in the input.`
@@ -55,6 +61,9 @@ const requestExample = `  # where does this request go, and which policies apply
 
   # a mesh request, from a client in namespace web
   kubectl dopolicy request http://cart.shop:8080/ --from-namespace web
+
+  # the same from a pod, with the points on its way
+  kubectl dopolicy request http://cart.shop:8080/ --from web/frontend-0
 
   # may this pod connect to that one?
   kubectl dopolicy request --from shop/web-0 --to pay/db-0 --protocol TCP --port 5432 -f manifests/`

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -88,8 +89,11 @@ func (a *RequestResult) buildRow() []view.Cell {
 	case "NoMatch", "BackendError", "Misdirected":
 		outcome.Tone = view.Bad
 	}
-	if a.isDenied() {
+	switch {
+	case a.isDenied() || a.Verdict == string(point.Denied):
 		outcome = view.Cell{Text: outcome.Text + ", denied", Tone: view.Bad}
+	case a.findPoint(point.Depends) != nil:
+		outcome = view.Cell{Text: outcome.Text + ", depends", Tone: view.Partly}
 	}
 	listener, route, rule := "", "", ""
 	if a.Listener != "" {
@@ -104,6 +108,11 @@ func (a *RequestResult) buildRow() []view.Cell {
 	for i := range a.Decisions {
 		if a.Decisions[i].Outcome == "Denied" {
 			why = append(why, a.Decisions[i].KindName()+": "+a.Decisions[i].FormatSentence())
+		}
+	}
+	for _, v := range []point.Verdict{point.Denied, point.Depends} {
+		if p := a.findPoint(v); p != nil && a.Verdict == string(v) {
+			why = append(why, p.FormatLine())
 		}
 	}
 	for i := range a.NearMisses {
