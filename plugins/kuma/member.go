@@ -176,7 +176,7 @@ func findContainerPort(p model.Body, declared []workload.Port) (number int, name
 	return number, ""
 }
 
-// findInbound is the inbound of a port; -1: there is none.
+// findInbound is the inbound of a port, or noInbound.
 func (d *dataplane) findInbound(port int) int {
 	return slices.IndexFunc(d.sections, func(s section) bool { return s.inbound && s.port == strconv.Itoa(port) })
 }

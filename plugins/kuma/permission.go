@@ -46,6 +46,10 @@ func (p *inboundPolicy) selectsInbound(m *member, inbound int) selector.Truth {
 	switch {
 	case found.unknown:
 		return selector.Maybe
+	case found.why == "" && inbound == someInbound && p.picks.ref.Text("sectionName") != "":
+		return selector.Maybe
+	case found.why == "" && inbound == someInbound:
+		return selector.Yes
 	case found.why == "":
 		return truthOf(slices.Contains(found.sections, inbound))
 	case m.labelsUnknown && p.picks.kind == "Dataplane" && p.mayHaveLabels(m.proxy.labels):
@@ -126,7 +130,7 @@ func (p *permissions) ask(id identity) evaluate.Decision {
 	}
 	if other := askPermissions(slices.Concat(p.certain, p.perhaps), id); other.Outcome != d.Outcome {
 		other.Outcome, other.Why = request.NotEvaluated, []string{
-			"cannot tell which permissions are about it: not all of its labels are in the input"}
+			"cannot tell which permissions are about it: not all of its labels and ports are in the input"}
 		return other
 	}
 	return d
@@ -197,17 +201,50 @@ func (q *permissionAsker) match(list []*model.Object, names ...string) (by []eva
 				}
 			}
 		}
+	}
+	old := listOldItems(list)
+	byTags := slices.ContainsFunc(old, func(item oldItem) bool { return !item.isForAll() })
+	for n, item := range old {
+		if !slices.Contains(names, oldActions[item.body.Text("default", "action")]) {
+			continue
+		}
+		holds := truthOf(n == len(old)-1) // the strongest counts
+		if byTags {
+			holds = q.noteDoubt("the tags of the client (from), which are not evaluated")
+		}
+		add(item.object, fmt.Sprintf("from[%d]", item.index), []string{"spec", "from", fmt.Sprint(item.index)}, holds)
+	}
+	return by, best
+}
+
+// oldItem is an item of from (2.14), which is about clients with tags, or about all of the mesh.
+type oldItem struct {
+	object *model.Object
+	index  int
+	body   model.Body
+}
+
+// oldActions says in which list the action of an item would stand.
+var oldActions = map[string]string{"Allow": "allow", "AllowWithShadowDeny": "allow", "Deny": "deny"}
+
+// listOldItems lists the items of from, weakest first. They count in policies without rules.
+func listOldItems(list []*model.Object) []oldItem {
+	var out []oldItem
+	for _, o := range list {
 		if o.Body.At("spec", "rules").Len() > 0 {
 			continue
 		}
 		for i, item := range listItems(o.Body.At("spec", "from")) {
-			if action := item.Text("default", "action"); slices.Contains(names, map[string]string{"Allow": "allow",
-				"AllowWithShadowDeny": "allow", "Deny": "deny"}[action]) {
-				add(o, fmt.Sprintf("from[%d]", i), []string{"spec", "from", fmt.Sprint(i)}, q.matchTags(item))
-			}
+			out = append(out, oldItem{o, i, item})
 		}
 	}
-	return by, best
+	return out
+}
+
+// isForAll reports whether an item is about all clients of the mesh.
+func (item *oldItem) isForAll() bool {
+	kind := item.body.Text("targetRef", "kind")
+	return kind == "" || kind == "Mesh"
 }
 
 // matchEntry matches one entry of a list: all that it asks for has to hold.
@@ -228,12 +265,6 @@ func (q *permissionAsker) matchEntry(m model.Body) selector.Truth {
 		}
 	}
 	return holds
-}
-
-// matchTags matches an item of 2.14, which is about clients with tags. Of several items about the same
-// clients the strongest counts, which is not evaluated.
-func (q *permissionAsker) matchTags(model.Body) selector.Truth {
-	return q.noteDoubt("the tags of the client (from), which are not evaluated")
 }
 
 func (q *permissionAsker) noteDoubt(what string) selector.Truth {

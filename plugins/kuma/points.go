@@ -77,15 +77,24 @@ func (j *hopJudge) judgeHop(h *point.Hop) []point.Point {
 		return nil
 	}
 	at := inboundJudge{hopJudge: j, hop: h, to: to, from: j.findMember(&h.From), inbound: to.proxy.findInbound(h.Port)}
+	if h.Port == 0 {
+		at.inbound = someInbound
+	}
 	return []point.Point{at.judge()}
 }
+
+// What stands for an inbound: the port has none, or which one it has is not known.
+const (
+	noInbound   = -1
+	someInbound = -2
+)
 
 // inboundJudge judges a hop at an inbound.
 type inboundJudge struct {
 	*hopJudge
 	hop      *point.Hop
 	to, from *member
-	inbound  int // -1: the port has none
+	inbound  int // of the proxy, noInbound or someInbound
 }
 
 // answer is what the proxy says to one sort of connection.
@@ -264,10 +273,10 @@ func (j *inboundJudge) dialsPods() bool { return j.hop.From.Gateway != nil && !j
 func (j *inboundJudge) answer(plain bool, mode string, by *model.Object, allowed *permissions) answer {
 	var out answer
 	switch {
-	case j.inbound < 0 && mode == permissiveMode:
+	case j.inbound == noInbound && mode == permissiveMode:
 		out.Outcome, out.bypassed = request.Allowed, true
 		out.Why = []string{"no Service leads to the port: the proxy passes on what comes to it, and asks no permissions"}
-	case j.inbound < 0:
+	case j.inbound == noInbound:
 		out.Outcome = request.NotEvaluated
 		out.Why = []string{"no Service leads to the port: whether the proxy takes what comes to it depends on its version"}
 	case plain && mode == permissiveMode:

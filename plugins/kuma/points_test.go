@@ -86,6 +86,11 @@ func tlsManifest(mode string) string {
 		"spec: {targetRef: {kind: Mesh}, rules: [{default: {mode: " + mode + "}}]}"
 }
 
+func oldManifest(name, action string) string {
+	return strings.Replace(permissionManifest(name, ""), "rules: [{default: {}}]",
+		"from: [{targetRef: {kind: Mesh}, default: {action: "+action+"}}]", 1)
+}
+
 const (
 	allowPilot = "allow: [{spiffeID: {type: Exact, value: \"spiffe://default.default.mesh.local/ns/harbour/sa/pilot\"}}]"
 	pilotID    = "default.default.mesh.local/ns/harbour/sa/pilot"
@@ -132,6 +137,7 @@ func TestPoints(t *testing.T) {
 		{"a port without a Service", zone, []string{certified, permissionManifest("p", allowPilot)}, "pilot", 7001, point.Depends, "no Service", pilotID, ""},
 		{"by tags of 2.14", zone, []string{certified, strings.Replace(permissionManifest("p", ""), "rules: [{default: {}}]",
 			"from: [{targetRef: {kind: MeshSubset, tags: {a: b}}, default: {action: Allow}}]", 1)}, "pilot", 7000, point.Depends, "tags", pilotID, "p"},
+		{"for all of the mesh in 2.14, the strongest policy", zone, []string{certified, oldManifest("b", "Deny"), oldManifest("a", "Allow")}, "pilot", 7000, point.Allowed, "from[0] of meshtrafficpermission/kuma-system/a", pilotID, "b a"},
 		{"identities by a template", zone, []string{strings.Replace(certified, "spec: {", "spec: {spiffeID: {trustDomain: \"{{ .Mesh }}.example\", path: '/app/{{ label \"app\" }}'}, ", 1),
 			permissionManifest("p", "allow: [{spiffeID: {type: Exact, value: \"spiffe://default.example/app/pilot\"}}]")}, "pilot", 7000, point.Allowed, "allow", "default.example/app/pilot", "p"},
 	} {
@@ -213,6 +219,17 @@ func TestPodsNotInTheInput(t *testing.T) {
 		pilot := point.NewEnd(r, r.Snapshot.Get(model.Ref{Kind: "Pod", Namespace: "harbour", Name: "pilot"}))
 		if got := newLayer(r).Judge(&point.Hop{From: pilot, To: to, Protocol: "TCP", Port: 7000})[0]; got.Verdict != want {
 			t.Errorf("%s: %s (%s), want %s", labels, got.Verdict, got.Because, want)
+		}
+	}
+}
+
+// TestPortThatIsNotKnown: permissions for the whole proxy hold for every port, those for one inbound may.
+func TestPortThatIsNotKnown(t *testing.T) {
+	for section, want := range map[string]point.Verdict{"": point.Allowed, ", sectionName: web": point.Depends} {
+		p := strings.Replace(permissionManifest("p", allowPilot), "{kind: Mesh}", "{kind: Dataplane"+section+"}", 1)
+		got := judgeFrom(t, resolveManifests(t, []string{"kuma.zone=default"}, harbour, certified, p), "pilot", 0)
+		if got.Verdict != want {
+			t.Errorf("%q: %s (%s), want %s", section, got.Verdict, got.Because, want)
 		}
 	}
 }

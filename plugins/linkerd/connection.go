@@ -21,7 +21,8 @@ type connectionJudge struct {
 	from          client
 	port          int // 0: it is not known
 	doubts        []string
-	identityAsked bool // some grant is for identities
+	identityAsked bool   // some grant is for identities
+	gap           string // what of a grant could not be read; "": nothing
 }
 
 // namedGrant is a grant with what it is called.
@@ -192,12 +193,13 @@ func (j *connectionJudge) ruleByTakers(out *ruling, v *server, all []namedGrant,
 			}
 		}
 		if i > 0 && one.outcome != out.outcome {
+			out.forAll = false
 			out.outcome, out.by, out.why = request.NotEvaluated, nil, []string{"cannot tell which route on " + where +
 				" takes " + sent.String() + ": " + doubt}
 			return
 		}
 		if i == 0 {
-			out.outcome, out.by, out.why = one.outcome, one.by, one.why
+			out.outcome, out.by, out.why, out.forAll = one.outcome, one.by, one.why, route == nil
 		}
 	}
 }
@@ -206,11 +208,20 @@ func (j *connectionJudge) ruleByTakers(out *ruling, v *server, all []namedGrant,
 func (j *connectionJudge) listRouteGrants(route *model.Object) []namedGrant {
 	var out []namedGrant
 	for _, o := range j.authorizationsOf(route.Ref) {
-		if g := j.readAuthorization(o); g.voidReason == "" {
-			out = append(out, namedGrant{grant: g, name: o.Ref.Name})
-		}
+		out = append(out, namedGrant{grant: j.readAuthorization(o), name: o.Ref.Name})
 	}
-	return out
+	return j.dropVoid(out)
+}
+
+// dropVoid leaves out what grants nothing, and notes what does because an authentication could not be
+// read.
+func (j *connectionJudge) dropVoid(list []namedGrant) []namedGrant {
+	return slices.DeleteFunc(list, func(c namedGrant) bool {
+		if c.missing != "" && (j.in.Cluster.HasUnread(meshTLSKind) || j.in.Cluster.HasUnread(networkKind)) {
+			j.gap = "cannot tell whether " + c.policy.Ref.String() + " lets anybody in: " + c.missing + " is forbidden"
+		}
+		return c.voidReason != ""
+	})
 }
 
 // listServerGrants are the grants at the port, and whose they are; note says what else is to be said of
@@ -233,7 +244,7 @@ func (j *connectionJudge) listServerGrants(v *server) (out []namedGrant, where, 
 			out = append(out, namedGrant{grant: j.readOldAuthorization(o), name: o.Ref.Name})
 		}
 	}
-	out = slices.DeleteFunc(out, func(c namedGrant) bool { return c.voidReason != "" })
+	out = j.dropVoid(out)
 	if g, ok := j.grantOfWord(v.accessPolicy()); ok {
 		g.policy = v.object
 		out = append(out, namedGrant{grant: g, name: "accessPolicy: " + v.accessPolicy()})

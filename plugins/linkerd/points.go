@@ -1,6 +1,7 @@
 package linkerd
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
@@ -191,17 +192,18 @@ type ruling struct {
 	note            string // what else is to be said of that
 	policies        []model.Ref
 	ignoresRequests bool
+	forAll          bool // it is the same for all clients
 }
 
-// judge judges the hop under every Server that may govern the port.
-func (j *connectionJudge) judge() point.Point {
+// ruleByAll rules under every Server that may govern the port: where they do not agree, it depends.
+func (j *connectionJudge) ruleByAll() ruling {
 	governors := j.listGovernors()
 	out := j.rule(governors[0])
+	why := ""
 	for _, v := range governors[1:] {
 		other := j.rule(v)
-		if other.outcome != out.outcome {
-			out.outcome, out.by = request.NotEvaluated, nil
-			out.why = []string{j.explainGovernors(governors[0], v)}
+		if why == "" && other.outcome != out.outcome {
+			why = j.explainGovernors(governors[0], v)
 		}
 		out.ignoresRequests = out.ignoresRequests && other.ignoresRequests
 		for _, ref := range other.policies {
@@ -209,13 +211,20 @@ func (j *connectionJudge) judge() point.Point {
 				out.policies = append(out.policies, ref)
 			}
 		}
-		if other.outcome != out.outcome {
-			break
-		}
 	}
-	if gap := j.describeGaps(); gap != "" {
-		out.outcome, out.by, out.why = request.NotEvaluated, nil, []string{gap}
+	gap := j.describeGaps()
+	if out.outcome != request.Allowed {
+		gap = cmp.Or(gap, j.gap)
 	}
+	if why = cmp.Or(gap, why); why != "" {
+		out.outcome, out.by, out.why, out.forAll = request.NotEvaluated, nil, []string{why}, false
+	}
+	return out
+}
+
+// judge judges the hop at the workload.
+func (j *connectionJudge) judge() point.Point {
+	out := j.ruleByAll()
 	var problems []model.Problem
 	if out.outcome == request.Denied && j.to.meshed == selector.Maybe {
 		out.outcome, out.why = request.NotEvaluated, append(out.why, "whether "+j.hop.To.String()+
@@ -226,13 +235,13 @@ func (j *connectionJudge) judge() point.Point {
 			Message: "it is taken to be in the mesh: " + j.to.why, Hint: "add the Namespace"}.At(j.to.object))
 	}
 	described := j.from.describe()
-	if j.identityAsked || j.hop.Request == nil {
+	if j.identityAsked && !out.forAll || j.hop.Request == nil {
 		problems = append(problems, described)
 	}
 	if out.note != "" {
 		out.why = append(out.why, out.note)
 	}
-	if j.identityAsked {
+	if j.identityAsked && !out.forAll {
 		out.why = append(out.why, described.Message)
 	}
 	d := evaluate.Decision{At: j.hop.To.Ref(), Outcome: out.outcome, Stage: out.stage, By: out.by, Why: out.why}
@@ -255,8 +264,7 @@ func (j *connectionJudge) explainGovernors(first, other *server) string {
 
 // describeGaps says what of the mesh could not be read; "" if all could.
 func (w *meshIndex) describeGaps() string {
-	for _, gk := range []model.GroupKind{serverKind, authorizationKind, oldAuthorizationKind, meshTLSKind, networkKind,
-		ownRouteKind} {
+	for _, gk := range []model.GroupKind{serverKind, authorizationKind, oldAuthorizationKind, ownRouteKind} {
 		if w.in.Cluster.HasUnread(gk) {
 			return "cannot tell what " + gk.Kind + " objects say: they are forbidden"
 		}

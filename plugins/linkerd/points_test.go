@@ -176,6 +176,9 @@ spec:
 			if got := strings.Join(names, " "); got != c.policies {
 				t.Errorf("policies %s, want %s", got, c.policies)
 			}
+			if strings.HasPrefix(p.Because, "404") && strings.Contains(p.Because, "identity") {
+				t.Errorf("it is said who the client is where that does not matter: %s", p.Because)
+			}
 			if c.asked != nil && p.IgnoresRequests != c.same {
 				t.Errorf("says the same to every request: %v", p.IgnoresRequests)
 			}
