@@ -20,19 +20,21 @@ import (
 )
 
 // pictures are the pictures and the flags of graph that they are drawn with, beside those for the
-// demo.
+// input: the demo, or the folder beside it with another ending.
 var pictures = []struct {
-	name string
-	args []string
+	name   string
+	ending string
+	args   []string
 }{
-	{"clusters", nil},
-	{"flat", []string{"--layout", "flat"}},
-	{"route", []string{"--focus", "httproute/baker", "-n", "bakery"}},
-	{"policy", []string{"--focus", "authpolicy/gw-auth", "-n", "infra"}},
-	{"request", []string{"--request", "GET https://shop.example.com/cart/checkout"}},
-	{"requests", []string{"--request", "/cart/**"}},
-	{"rules", []string{"--collapse", "rules"}},
-	{"namespaces", []string{"--collapse", "namespace"}},
+	{"clusters", "", nil},
+	{"flat", "", []string{"--layout", "flat"}},
+	{"route", "", []string{"--focus", "httproute/baker", "-n", "bakery"}},
+	{"policy", "", []string{"--focus", "authpolicy/gw-auth", "-n", "infra"}},
+	{"request", "", []string{"--request", "GET https://shop.example.com/cart/checkout"}},
+	{"points", "-mesh", []string{"--request", "DELETE http://flowers.example.com/tulips/1"}},
+	{"requests", "", []string{"--request", "/cart/**"}},
+	{"rules", "", []string{"--collapse", "rules"}},
+	{"namespaces", "", []string{"--collapse", "namespace"}},
 }
 
 // The page that shows the pictures, and what stands around the Mermaid text in it.
@@ -60,7 +62,7 @@ func run(dir, demo string, check bool) error {
 	folder := filepath.Join(dir, "pictures")
 	var sums bytes.Buffer
 	for _, p := range pictures {
-		dot, err := graph(demo, "dot", p.args)
+		dot, err := graph(demo+p.ending, "dot", p.args)
 		if err != nil {
 			return err
 		}
@@ -82,7 +84,7 @@ func run(dir, demo string, check bool) error {
 		return upToDate(folder, sums.Bytes(), text == string(old))
 	}
 	for _, p := range pictures {
-		svg, err := graph(demo, "svg", p.args)
+		svg, err := graph(demo+p.ending, "svg", p.args)
 		if err != nil {
 			return err
 		}

@@ -153,7 +153,10 @@ func (in *Input) Describe(q DescribeQuery) *describe.ObjectDescription {
 }
 
 // Topology is the graph of targets with their policies, and where each is in force.
-func (in *Input) Topology(q graph.Query) *graph.Topology { return graph.Build(in.Resolution, q) }
+func (in *Input) Topology(q graph.Query) *graph.Topology {
+	q.Judges = in.engine.judges
+	return graph.Build(in.Resolution, q)
+}
 
 // PolicyKinds lists the policy kinds; only narrows them, nil to none.
 func (in *Input) PolicyKinds(only []model.GroupKind) *kinds.KindList {

@@ -50,7 +50,7 @@ may be a policy: NAME without a kind is a route, or a policy if there is no such
 targets where a policy is in force or overridden, their parents and backends, and the policies that
 override it or are overridden by it.
 
---request highlights the path of a request, or with '[METHOD] HOST/PATH' the paths of all requests of a class, in the form of
+--request highlights the path of a request, with the points behind the Gateway at which policies may deny it, or with '[METHOD] HOST/PATH' the paths of all requests of a class, in the form of
 prove: 'shop.example.com/admin/**' is every request to paths below /admin there, '/admin' every one to this path of any host,
 'POST *.example.com' every POST to a host below example.com. It is a class if it has no scheme, and begins with / or has a *.
 The rules that take these requests are listed below the picture. If it is not known which rule takes a request, the paths of all
@@ -181,6 +181,7 @@ func (o *Options) markRequests(s *source.Session, q *graph.Query) error {
 	m := requestline.NewMatcher(s)
 	answer, listener, err := m.AnswerText(o.Request)
 	if err == nil {
+		q.Request = answer
 		q.RequestNodes, q.RequestProblems, err = requests.PossibleNodes(s.Resolution, m.Requests, answer, listener)
 	}
 	return err

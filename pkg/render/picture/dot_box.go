@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -102,6 +103,12 @@ func (d *clusterWriter) drawBox(indent int, b *targetBox) {
 	}
 	frame, style, width := d.colors.frame, "", "1"
 	switch {
+	case b.Node.Labels[graph.LabelVerdict] == string(point.Denied):
+		frame, width = d.colors.overridden, "3"
+	case b.Node.Labels[graph.LabelVerdict] == string(point.Depends):
+		frame, width = d.colors.partial, "2"
+	case b.Node.Labels[graph.LabelVerdict] == string(point.Bypassed):
+		frame, style = d.colors.muted, "dashed"
 	case b.Node.Labels["request"] != "":
 		frame, width = d.colors.request, "2"
 	case b.dangles:
@@ -179,6 +186,12 @@ func (d *clusterWriter) drawHead(b *targetBox, kinds []int) string {
 			lines = append([]string{d.formatText("Namespace", d.colors.muted, smallSize)}, lines...)
 		}
 	}
+	if n.IsPoint() {
+		lines[0] = d.formatText(clipText(n.PointName(), nameWidth), d.colors.muted, smallSize)
+	}
+	if verdict := n.Labels[graph.LabelVerdict]; verdict != "" {
+		lines = append(lines, formatElement("B", d.formatText(verdict, d.verdictColor(verdict), smallSize)))
+	}
 	for _, f := range boxFacts(b) {
 		lines = append(lines, d.formatText(clipText(f, factWidth), d.colors.muted, smallSize))
 	}
@@ -203,6 +216,17 @@ func (d *clusterWriter) drawHead(b *targetBox, kinds []int) string {
 			attribute{"PORT", map[bool]string{true: formatPort(0, true)}[len(b.Rows) > 1 && k == kinds[len(kinds)-1]]})
 	}
 	return formatElement("TR", out)
+}
+
+// verdictColor is the colour of the word for what is decided about a request.
+func (d *clusterWriter) verdictColor(verdict string) themeColor {
+	switch verdict {
+	case string(point.Denied):
+		return d.colors.missing
+	case string(point.Bypassed):
+		return d.colors.muted
+	}
+	return d.colors.text
 }
 
 // kindName is what a kind of the picture is called: the kind alone if it is the only one of that

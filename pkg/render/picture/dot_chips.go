@@ -66,7 +66,7 @@ func (d *clusterWriter) drawChips(list []policyChip, at *graph.GraphNode, most, 
 		label := d.formatText(c.FormatLabel(at), d.colors.text, smallSize)
 		if c.State == graph.EdgeOverridden {
 			label = formatElement("S", d.formatText(c.FormatLabel(at), d.colors.muted, smallSize))
-		} else if c.State == graph.EdgeConditionFalse {
+		} else if c.State == graph.EdgeConditionFalse || c.State == graph.EdgeBypassed {
 			label = d.formatText(c.FormatLabel(at), d.colors.muted, smallSize)
 		}
 		label += d.formatText(c.deviationMark(), d.colors.overridden, nameSize)

@@ -8,12 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render/textwidth"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
 // hiddenLabels are labels that the picture tells in another way, or in a place of their own.
 var hiddenLabels = []string{"policyKind", "state", "request", "mesh", "class", "hostnames", "hostname", "port",
-	"protocol", "matches", "count", "sample", "rules", "holds", "missing", "policies"}
+	"protocol", "matches", "count", "sample", "rules", "holds", "missing", "policies", graph.LabelPoint, graph.LabelEnforcer,
+	graph.LabelStep, graph.LabelVerdict, graph.LabelBecause}
 
 // boxFacts returns the lines below the name of an object.
 func boxFacts(b *targetBox) []string {
@@ -24,7 +27,23 @@ func boxFacts(b *targetBox) []string {
 	if hosts := b.Node.Labels["hostnames"]; hosts != "" {
 		out = append(out, hosts)
 	}
-	return append(append(out, groupFacts(b.Node)...), otherFacts(b.Node)...)
+	return slices.Concat(out, groupFacts(b.Node), otherFacts(b.Node), verdictFacts(b.Node))
+}
+
+// maxBecauseLines is how many lines say why a point decides as it does.
+const maxBecauseLines = 5
+
+// verdictFacts say why a request is denied, may be, or does not meet a point.
+func verdictFacts(n *graph.GraphNode) []string {
+	if v := n.Labels[graph.LabelVerdict]; v == "" || v == string(point.Allowed) {
+		return nil
+	}
+	out := textwidth.WrapWords(n.Labels[graph.LabelBecause], nameWidth)
+	if len(out) > maxBecauseLines {
+		out = out[:maxBecauseLines]
+		out[maxBecauseLines-1] += " …"
+	}
+	return out
 }
 
 // groupFacts are the lines of what stands for more than itself: some names, what is in it, and what

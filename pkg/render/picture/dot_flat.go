@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -35,7 +36,8 @@ func writeFlat(d indentWriter, t *graph.Topology, o DOTOptions) {
 			shape, fill = "note", kindColors()[slices.Index(kinds, policyKindOf(n))%len(kindColors())].fill
 		}
 		d.writeLine(1, QuoteNodeID(n.ID)+" [label="+formatFlatLabel(n)+", "+formatAttributes(attribute{"shape", shape},
-			attribute{"style", map[bool]string{true: "filled,dashed", false: "filled"}[isMissing(n)]}, attribute{
+			attribute{"style", map[bool]string{true: "filled,dashed", false: "filled"}[isMissing(n) ||
+				n.Labels[graph.LabelVerdict] == string(point.Bypassed)]}, attribute{
 				"fillcolor", fill.valueIn(o.Theme)},
 			attribute{"class", n.Kind}, attribute{"id", formatElementID(n.ID)}, attribute{"URL",
 				escapeEntities(o.linkOf(n.ID))})+"];")
@@ -57,6 +59,9 @@ func writeFlat(d indentWriter, t *graph.Topology, o DOTOptions) {
 func formatFlatLabel(n *graph.GraphNode) string {
 	if len(n.Members) > 0 {
 		return quoteDOT(cmp.Or(n.Ref.Kind, n.Kind), memberTitle(n))
+	}
+	if n.IsPoint() {
+		return quoteDOT(n.Labels[graph.LabelPoint]+" "+n.Labels[graph.LabelVerdict], n.Ref.FullName())
 	}
 	name := n.Ref.FullName()
 	if n.Ref.Section != "" {

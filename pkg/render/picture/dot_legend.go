@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/textwidth"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -190,9 +191,20 @@ func (d *clusterWriter) markEntries() []legendEntry {
 		add(d.drawFrameSample(attribute{"BORDER", "1"}, attribute{"STYLE", "dashed"},
 			attribute{"COLOR", d.colorValue(d.colors.missing)}), "referred to, but missing")
 	}
+	hasVerdict := func(v point.Verdict) bool {
+		return has(func(b *targetBox) bool { return b.Node.Labels[graph.LabelVerdict] == string(v) })
+	}
+	if hasVerdict(point.Denied) {
+		add(d.drawFrameSample(attribute{"BORDER", "3"}, attribute{"COLOR", d.colorValue(d.colors.overridden)}),
+			"denies the request")
+	}
+	if hasVerdict(point.Depends) {
+		add(d.drawFrameSample(attribute{"BORDER", "2"}, attribute{"COLOR", d.colorValue(d.colors.partial)}),
+			"may deny the request")
+	}
 	if has(func(b *targetBox) bool { return b.Node.Labels["request"] != "" }) {
 		add(d.drawFrameSample(attribute{"BORDER", "2"}, attribute{"COLOR", d.colorValue(d.colors.request)}),
-			map[bool]string{true: "takes such requests", false: "takes the request"}[len(d.asked) > 0])
+			d.describeTaker(has(func(b *targetBox) bool { return b.Node.IsPoint() })))
 	}
 	if has(func(b *targetBox) bool { return b.focus }) || any(func(n *policyNote) bool { return n.focus }) {
 		add(d.drawFrameSample(attribute{"BORDER", "3"}, attribute{"COLOR", d.colorValue(d.colors.text)}), "in focus")
@@ -213,6 +225,17 @@ func (d *clusterWriter) markEntries() []legendEntry {
 				d.colorValue(d.colors.group)}), "namespace")
 	}
 	return out
+}
+
+// describeTaker says what the frame of what a request passes means.
+func (d *clusterWriter) describeTaker(points bool) string {
+	switch {
+	case len(d.asked) > 0:
+		return "takes such requests"
+	case points:
+		return "takes the request, or lets it go on"
+	}
+	return "takes the request"
 }
 
 // deviationMeaning says what the sign is for, of a policy, a line, or what a proxy says at a

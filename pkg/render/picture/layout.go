@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
@@ -165,6 +166,12 @@ func (p *picture) addNode(n *graph.GraphNode, whole map[string]*targetBox, owner
 		p.places[n.ID] = position{Note: at}
 		return
 	}
+	if n.IsPoint() { // beside the node of its object
+		b := &targetBox{Node: n, level: pointLevel(n), Rows: []*boxRow{{Node: n, Chips: map[string][]policyChip{}}}}
+		p.Boxes = append(p.Boxes, b)
+		p.places[n.ID] = position{box: b}
+		return
+	}
 	key := n.Ref.WithoutSection().GroupKind().String() + "/" + n.Ref.FullName() + n.MeshSuffix()
 	b := whole[key]
 	if n.Ref.Name == "" {
@@ -238,6 +245,16 @@ func roleLevel(role string) int {
 	return 3
 }
 
+// pointLevel is how far down the path of traffic a point is: behind the backends, or before the
+// Gateways.
+func pointLevel(n *graph.GraphNode) int {
+	step, err := strconv.Atoi(n.Labels[graph.LabelStep])
+	if err != nil || step > 0 {
+		return roleLevel("backend") + step
+	}
+	return step
+}
+
 // addEdge adds e as a line, a chip, or both; the edge from an object to its own section is the row.
 func (p *picture) addEdge(e graph.GraphEdge) {
 	from, fromKnown := p.places[e.From]
@@ -276,8 +293,5 @@ func clipText(s string, n int) string {
 
 // TooltipOf is what a node is called in a tooltip.
 func TooltipOf(n *graph.GraphNode) string {
-	if all := n.CollectiveName(); all != "" {
-		return all
-	}
-	return n.Ref.String() + n.MeshSuffix()
+	return n.FullText()
 }

@@ -12,6 +12,7 @@ import (
 // the policies that target something of a level have the column before it.
 func (p *picture) assignColumns() {
 	p.lowerDelegates()
+	p.lowerWorkloads()
 	targeted := map[int]bool{}
 	levelOf := map[*policyNote]int{}
 	for _, l := range p.Edges {
@@ -84,6 +85,16 @@ func (p *picture) lowerDelegates() {
 		}
 		if !moved {
 			return
+		}
+	}
+}
+
+// lowerWorkloads moves the workloads that the way of a request leads to behind its points.
+func (p *picture) lowerWorkloads() {
+	for _, l := range p.Edges {
+		if l.Kind == graph.EdgeParent && l.From.box != nil && l.to.box != nil && l.From.box.Node.IsPoint() &&
+			l.to.box.Node.Kind == "workload" && l.From.box.level > roleLevel("backend") {
+			l.to.box.level = max(l.to.box.level, l.From.box.level+1)
 		}
 	}
 }

@@ -20,7 +20,8 @@ type policyChip struct {
 
 // isPolicyOutcome reports whether edges of a kind say what became of a policy somewhere.
 func isPolicyOutcome(kind string) bool {
-	return kind == graph.EdgeEffective || kind == graph.EdgeOverridden || kind == graph.EdgeConditionFalse
+	return kind == graph.EdgeEffective || kind == graph.EdgeOverridden || kind == graph.EdgeConditionFalse ||
+		kind == graph.EdgeBypassed
 }
 
 // formatWinners names the policies that won.
@@ -57,7 +58,7 @@ func (p *picture) addChip(l pictureEdge, by []string) {
 
 // sortChips sorts the chips of every row: what is in force first.
 func (p *picture) sortChips() {
-	order := []string{graph.EdgeEffective, "partial", graph.EdgeOverridden, graph.EdgeConditionFalse}
+	order := []string{graph.EdgeEffective, "partial", graph.EdgeOverridden, graph.EdgeConditionFalse, graph.EdgeBypassed}
 	for _, b := range p.Boxes {
 		for _, r := range b.Rows {
 			for _, chips := range r.Chips {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/graph"
 )
 
@@ -17,7 +18,7 @@ import (
 // whatever they contain, the text is a valid flowchart and holds no directive.
 func WriteMermaid(w *bufio.Writer, t *graph.Topology) {
 	m := &mermaidWriter{indentWriter: indentWriter{w}, picture: NewPicture(t), ids: map[*graph.GraphNode]string{},
-		links: map[string][]string{}, styles: lineStyles()}
+		links: map[string][]string{}, styles: lineStyles(), verdicts: map[string]bool{}}
 	m.writeLine(0, "flowchart LR")
 	m.drawFrames()
 	for i := range m.picture.Edges {
@@ -35,6 +36,8 @@ type mermaidWriter struct {
 	links  map[string][]string // numbers of the edges, by what they are drawn as
 	groups []string            // the groups with their classes
 	styles map[string]lineStyle
+
+	verdicts map[string]bool // that have a class of their own
 }
 
 // drawFrames draws the nodes, those of a namespace in its frame.
@@ -100,12 +103,22 @@ func (m *mermaidWriter) drawBox(indent int, b *targetBox) {
 	if all := b.Node.CollectiveName(); all != "" {
 		text = []string{memberTitle(b.Node)}
 	}
+	if b.Node.IsPoint() {
+		text[0] = b.Node.PointName()
+	}
+	verdict := b.Node.Labels[graph.LabelVerdict]
+	if verdict != "" {
+		text = append(text, verdict)
+	}
 	text = append(text, boxFacts(b)...)
 	if isMissing(b.Node) {
 		text = append(text, b.Node.Labels["state"])
 	}
 	class := "target"
 	switch {
+	case verdict != "" && verdict != string(point.Allowed):
+		class = verdict
+		m.verdicts[verdict] = true
 	case b.Node.Labels["request"] != "":
 		class = "request"
 	case b.dangles:
@@ -168,7 +181,7 @@ func (m *mermaidWriter) drawEdge(number int, l *pictureEdge) {
 		what = l.Kind
 	}
 	arrow := map[string]string{"taken": "==>", "effective": "==>", "partial": "-.->", "overridden": "-.->",
-		"conditionFalse": "-.->", "dangling": "-.-x"}[what]
+		"conditionFalse": "-.->", "dangling": "-.-x", "stopped": "-.->", "bypassed": "-.-"}[what]
 	if arrow == "" {
 		arrow = "-->"
 	}
@@ -186,7 +199,7 @@ func (m *mermaidWriter) drawEdge(number int, l *pictureEdge) {
 
 // listStates returns the states in the order of legends.
 func listStates() []string {
-	return []string{graph.EdgeParent, "taken", graph.EdgeEffective, "partial", graph.EdgeOverridden,
+	return []string{graph.EdgeParent, "taken", "stopped", graph.EdgeBypassed, graph.EdgeEffective, "partial", graph.EdgeOverridden,
 		graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTargets}
 }
 
@@ -196,7 +209,8 @@ func (m *mermaidWriter) formatLegend() []string {
 	lines := map[string]string{graph.EdgeParent: "grey line", "taken": "thick purple line",
 		graph.EdgeEffective: "green line", "partial": "orange dashes", graph.EdgeOverridden: "red dots",
 		graph.EdgeConditionFalse: "grey dots",
-		graph.EdgeDangling:       "dark dashes with a cross", graph.EdgeTargets: "blue-grey line"}
+		graph.EdgeStopped:        "purple dashes", graph.EdgeBypassed: "grey dashes",
+		graph.EdgeDangling: "dark dashes with a cross", graph.EdgeTargets: "blue-grey line"}
 	for _, state := range listStates() {
 		var signs []string
 		if len(m.links[state]) > 0 {
@@ -247,6 +261,15 @@ func (m *mermaidWriter) writeStyles() {
 	class("section", c.body, c.frame, c.text, "")
 	class("missing", c.head, c.missing, c.text, ",stroke-dasharray:5 2")
 	class("request", c.body, c.request, c.text, ",stroke-width:2px")
+	if m.verdicts[string(point.Denied)] {
+		class(string(point.Denied), c.body, c.overridden, c.text, ",stroke-width:3px")
+	}
+	if m.verdicts[string(point.Depends)] {
+		class(string(point.Depends), c.body, c.partial, c.text, ",stroke-width:2px")
+	}
+	if m.verdicts[string(point.Bypassed)] {
+		class(string(point.Bypassed), c.ground, c.muted, c.muted, ",stroke-dasharray:5 3")
+	}
 	class("namespace", c.group, c.groupFrame, c.muted, "")
 	class("object", c.ground, c.groupFrame, c.muted, "")
 	for i, h := range kindColors() {

@@ -134,7 +134,9 @@ func lineStyles() map[string]lineStyle {
 		"conditionFalse": {c.idle, "dotted", "1.2", "onormal", "1 5", "condition false"},
 		"dangling": {c.dangling, "dashed", "1", "odiamond", "7 2 1.5 2",
 			"to what is not in the input, ends in a diamond"},
-		"targets": {c.unknown, "solid", "0.7", "vee", "", "reaches nothing"},
+		"targets":  {c.unknown, "solid", "0.7", "vee", "", "reaches nothing"},
+		"stopped":  {c.request, "dashed", "1.2", "onormal", "3 4", "way of the request if nothing before denied it"},
+		"bypassed": {c.muted, "dashed", "1.4", "tee", "5 3", "bypassed: the request does not meet it"},
 	}
 }
 
@@ -162,6 +164,8 @@ func StateSign(state string) (string, themeColor) {
 		return "◐", c.partial
 	case "conditionFalse":
 		return "⊘", c.idle
+	case "bypassed":
+		return "◌", c.muted
 	}
 	return "○", c.overridden
 }

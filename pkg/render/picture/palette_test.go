@@ -104,7 +104,7 @@ func TestContrast(t *testing.T) {
 				holds(fmt.Sprintf("text of kind %d", i), text, h.fill, 4.5)
 			}
 			holds("the frame of a kind", h.line, c.group, 3)
-			for _, state := range []string{"effective", "partial", "overridden"} {
+			for _, state := range []string{"effective", "partial", "overridden", "conditionFalse", "bypassed"} {
 				_, colour := StateSign(state)
 				holds("the sign of "+state, colour, h.fill, 3)
 			}
@@ -141,7 +141,7 @@ func TestStatesDoNotNeedColour(t *testing.T) {
 		differ(patterns, pen.dashes+"/"+pen.width, state)
 		differ(words, pen.meaning, state)
 	}
-	for _, state := range []string{"effective", "partial", "overridden"} {
+	for _, state := range []string{"effective", "partial", "overridden", "conditionFalse", "bypassed"} {
 		mark, _ := StateSign(state)
 		differ(marks, mark, state)
 	}

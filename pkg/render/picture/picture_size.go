@@ -100,6 +100,9 @@ func (p *picture) estimateBoxSize(b *targetBox) (wide, high int) {
 		head = max(head, textWidth(clipText(f, factWidth), smallSize))
 	}
 	high = (2+len(boxFacts(b)))*lineHigh + cellPad
+	if b.Node.Labels[graph.LabelVerdict] != "" {
+		high += lineHigh
+	}
 	names, told := 0, 0
 	for i, r := range b.Rows {
 		most := 0

@@ -212,7 +212,7 @@ func (c *svgCleaner) cleanText(e, out *svgElement) []*svgElement {
 	y, errY := strconv.ParseFloat(out.getAttribute("y"), 64)
 	size, errSize := strconv.ParseFloat(out.getAttribute("font-size"), 64)
 	mark := strings.TrimSpace(e.text)
-	if errX != nil || errY != nil || errSize != nil || !slices.Contains([]string{"●", "◐", "○", "⊘"}, mark) {
+	if errX != nil || errY != nil || errSize != nil || !slices.Contains([]string{"●", "◐", "○", "⊘", "◌"}, mark) {
 		return []*svgElement{out}
 	}
 	// Graphviz takes the sign for as wide as a blank, and puts the middle of that where the middle
@@ -221,8 +221,8 @@ func (c *svgCleaner) cleanText(e, out *svgElement) []*svgElement {
 	return drawSign(mark, x+blank*size, y-above*size, radius*size, out.getAttribute("fill"))
 }
 
-// drawSign draws a sign: a disc, a ring, a ring whose left half is filled, or one that is struck
-// through.
+// drawSign draws a sign: a disc, a ring, a ring whose left half is filled, one that is struck through,
+// or one of dashes.
 func drawSign(mark string, x, y, r float64, colour string) []*svgElement {
 	n := func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 	ring := &svgElement{name: "ellipse", attrs: []attribute{{"cx", n(x)}, {"cy", n(y)}, {"rx", n(r)}, {"ry", n(r)},
@@ -234,6 +234,8 @@ func drawSign(mark string, x, y, r float64, colour string) []*svgElement {
 	case "◐":
 		half := fmt.Sprintf("M%s,%sA%s,%s 0 0 0 %s,%sZ", n(x), n(y-r), n(r), n(r), n(x), n(y+r))
 		return []*svgElement{ring, {name: "path", attrs: []attribute{{"d", half}, {"fill", colour}}}}
+	case "◌":
+		ring.setAttribute("stroke-dasharray", "1.4 1.2")
 	case "⊘":
 		d := r * math.Sqrt2 / 2
 		bar := fmt.Sprintf("M%s,%sL%s,%s", n(x-d), n(y+d), n(x+d), n(y-d))

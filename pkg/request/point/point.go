@@ -64,6 +64,7 @@ type Point struct {
 	// MayBypass says that it is not known whether the request comes by.
 	MayBypass bool
 	Backend   model.Ref // of several alternatives: which; else zero
+	Way       int       // of the alternatives: its number, from 1; 0: before they part
 
 	Unread   []*unread.Input // policies that may decide there, and that nobody evaluates
 	Problems []model.Problem

@@ -224,6 +224,7 @@ func (w *Walker) join(before []Point, ways []alternative) Path {
 			out.Verdict = Depends
 		}
 		for _, p := range way.points {
+			p.Way = i + 1
 			if len(ways) > 1 {
 				p.Backend = way.backend
 				if way.share != "" {

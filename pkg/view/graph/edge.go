@@ -27,6 +27,7 @@ type edge struct {
 	from, to        int32
 	kind            edgeKind
 	taken, dangling bool
+	stopped         bool // something before it denies the request
 	differs         bool // a proxy does not do what is predicted
 	enforcement
 }
@@ -34,6 +35,7 @@ type edge struct {
 // mergeEdge merges an edge of the same kind between the same nodes into this one.
 func (e *edge) mergeEdge(x *edge) {
 	e.taken, e.dangling, e.differs = e.taken || x.taken, e.dangling && x.dangling, e.differs || x.differs
+	e.stopped = e.stopped || x.stopped
 	e.winners = slices.Clip(e.winners)
 	e.combine(&x.enforcement)
 }
@@ -163,8 +165,13 @@ func (d *topologyBuilder) exportEdge(e *edge) GraphEdge {
 		if e.dangling {
 			out.State = EdgeDangling
 		}
-		if e.taken {
+		switch {
+		case e.taken:
 			out.State = EdgeTaken
+		case e.stopped:
+			out.State = EdgeStopped
+		case e.bypassed:
+			out.State = EdgeBypassed
 		}
 		return out
 	case targetsEdge:
@@ -205,6 +212,7 @@ func (d *topologyBuilder) collectProblems(t *Topology) []model.Problem {
 		}
 	}
 	a.AddProblems(d.query.RequestProblems...)
+	a.AddProblems(d.pointProblems...)
 	if d.query.TakenPaths != nil {
 		a.AddProblems(d.query.TakenPaths.problems...)
 	}

@@ -14,12 +14,14 @@ import (
 type enforcement struct {
 	won, lost      bool
 	conditionFalse bool             // a block does not apply, because its condition is false
+	bypassed       bool             // in force for other traffic than the request that is asked about
 	winners        []*policy.Policy // whom it lost to, each once
 }
 
 // combine adds how far the policy is in force elsewhere.
 func (f *enforcement) combine(x *enforcement) {
 	f.won, f.lost, f.conditionFalse = f.won || x.won, f.lost || x.lost, f.conditionFalse || x.conditionFalse
+	f.bypassed = f.bypassed || x.bypassed
 	for _, p := range x.winners {
 		if !slices.Contains(f.winners, p) {
 			f.winners = append(f.winners, p)
@@ -38,6 +40,8 @@ func (f *enforcement) edgeState() string {
 		return EdgeFullyOverridden
 	case f.conditionFalse:
 		return EdgeConditionFalse
+	case f.bypassed:
+		return EdgeBypassed
 	}
 	return ""
 }

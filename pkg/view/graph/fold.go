@@ -32,6 +32,9 @@ func newFolding(t *Topology) *folding {
 			f.kept[i] = true
 		}
 	}
+	for i := range t.Nodes {
+		f.kept[i] = f.kept[i] || t.Nodes[i].IsPoint()
+	}
 	return f
 }
 

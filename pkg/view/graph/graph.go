@@ -3,6 +3,7 @@ package graph
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -16,6 +17,7 @@ const (
 	EdgeEffective      = "effective"
 	EdgeOverridden     = "overridden"
 	EdgeConditionFalse = "conditionFalse" // also a state of EdgeTargets
+	EdgeBypassed       = "bypassed"       // also a state of EdgeParent
 )
 
 // The states of edges of a Topology. GraphEdge says which edges have which.
@@ -25,6 +27,7 @@ const (
 	EdgeFullyOverridden = "overridden"
 	EdgeDangling        = "dangling"
 	EdgeTaken           = "taken"
+	EdgeStopped         = "stopped"
 )
 
 // Query is what a topology is about.
@@ -37,6 +40,7 @@ type Query struct {
 	Depth           int
 	RequestNodes    []topology.NodeID // the nodes on the path of a request, which is marked
 	RequestProblems []model.Problem   // of the request
+	Request         *request.Answer   // the request, whose points are added; nil: there are none
 	TakenPaths      *TakenPaths       // or the paths of a class of requests
 	// nil: all policies; else this one, those that it competes with, and what it reaches
 	Affected *policy.Policy
@@ -55,6 +59,7 @@ func Build(r *resolve.Resolution, q Query) *Topology {
 	d.addTrafficEdges()
 	d.addEnforcement()
 	d.addPolicies()
+	d.addPoints()
 	d.markProxies()
 	return d.buildTopology()
 }

@@ -3,7 +3,9 @@ package graph
 import (
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -18,6 +20,8 @@ type graphScope struct {
 	kinds          []*resolve.Kind    // that the drawing is about
 	enforcements   []*kindEnforcement // by kind
 	chosenPolicies map[*policy.Policy]bool
+	points         []point.Point   // of the request that is asked about
+	pointProblems  []model.Problem // what is not known of them
 }
 
 func newGraphScope(r *resolve.Resolution, q Query) *graphScope {
@@ -28,6 +32,7 @@ func newGraphScope(r *resolve.Resolution, q Query) *graphScope {
 			o.kinds = append(o.kinds, k)
 		}
 	}
+	o.findPoints()
 	o.markScope()
 	o.foldStacks()
 	if q.Affected != nil {
@@ -102,6 +107,7 @@ func (o *graphScope) eachStack(s *kindEnforcement, see func(id topology.NodeID, 
 func (o *graphScope) selectPolicies() {
 	if o.query.Affected == nil {
 		o.selectScopePolicies()
+		o.choosePointPolicies()
 	}
 	for _, k := range o.kinds {
 		for _, p := range k.Policies {

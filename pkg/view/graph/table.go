@@ -16,7 +16,7 @@ func (t *Topology) Table(o view.TableOptions) view.Table {
 	names := make(map[string]view.Cell, len(t.Nodes))
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		names[n.ID] = view.Cell{Text: cmp.Or(n.CollectiveName(), n.Ref.String()+n.MeshSuffix())}
+		names[n.ID] = view.Cell{Text: n.FullText()}
 	}
 	name := func(id string) view.Cell {
 		if c, known := names[id]; known {
@@ -121,7 +121,7 @@ func edgeTone(what string) view.Tone {
 		return view.Partly
 	case EdgeOverridden, EdgeDangling:
 		return view.Bad
-	case EdgeParent, EdgeConditionFalse:
+	case EdgeParent, EdgeConditionFalse, EdgeBypassed, EdgeStopped:
 		return view.Dim
 	}
 	return view.Plain

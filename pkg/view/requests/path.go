@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
 // PathPoint is a place on the way of a request where policies let it go on or end it.
@@ -75,14 +76,35 @@ func (w *Writer) addPath(a *request.Answer, out *RequestResult) {
 		return
 	}
 	out.Verdict, out.Path, out.points = string(path.Verdict), newPathPoints(path.Points), path.Points
-	for i := range path.Points {
-		p := &path.Points[i]
-		w.Collector.AddProblems(p.Problems...)
+	w.Collector.AddProblems(out.pathProblems()...)
+}
+
+// pathProblems are the problems of the points, and what is not known of those behind the Gateway.
+func (a *RequestResult) pathProblems() []model.Problem {
+	var out []model.Problem
+	for i := range a.points {
+		p := &a.points[i]
+		out = append(out, p.Problems...)
 		if p.Verdict == point.Depends && p.Name != point.Edge {
-			w.Collector.AddProblems(model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: out.Path[i].FormatLine()})
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: a.Path[i].FormatLine()})
 		}
 	}
+	return out
+}
+
+// FindPoints returns the points that a request passes, or passes by, with what is not known of them.
+// There are none if only the Gateway could have a say.
+func FindPoints(r *resolve.Resolution, a *request.Answer, judges view.Judges) ([]point.Point, []model.Problem) {
+	if !Walker(r, judges).HasLayers() {
+		return nil, nil
+	}
+	w := Writer{Collector: collect.NewForRequests(r, nil), Judges: judges}
+	out := w.BuildResult(a)
+	if !slices.ContainsFunc(out.points, func(p point.Point) bool { return p.Name != point.Edge }) {
+		return nil, nil
+	}
+	return out.points, out.pathProblems()
 }
 
 // judgeEdge is what the Gateway itself says: by the decisions of kinds that judge requests, and by
