@@ -130,7 +130,7 @@ var contract = map[string]string{
 	"CheckReport/Summary":                 "error warning info suppressed",
 	"CheckReport/Suppression":             "by reason?",
 	"Report":                              "apiVersion kind complete problems title version inputs scope bare topology effective overridden status findings classes protection dataplane? picture?",
-	"Report/RuleClasses":                  "rule classes more?",
+	"Report/RuleClasses":                  "rule classes more? example? verdict? path?",
 	"Report/RuleClass":                    "class listener? command unknown?",
 	"Report/Input":                        "kind name",
 	"RequirementTestReport":               "apiVersion kind complete problems summary items",

@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/report"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -33,12 +34,13 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		reflect.TypeFor[resolve.Role](), reflect.TypeFor[model.Severity](), reflect.TypeFor[topology.Role](),
 		reflect.TypeFor[request.Outcome](),
 		reflect.TypeFor[request.Protocol](), reflect.TypeFor[status.DifferenceKind](),
-		reflect.TypeFor[status.AuditResult](), reflect.TypeFor[audit.Verdict]()} {
+		reflect.TypeFor[status.AuditResult](), reflect.TypeFor[audit.Verdict](), reflect.TypeFor[point.Name]()} {
 		var err error
 		if words[t], err = s.words(t); err != nil {
 			return nil, err
 		}
 	}
+	verdicts := []string{string(point.Allowed), string(point.Denied), string(point.Depends)}
 	blocks := []string{merge.Defaults.String(), merge.Bare.String(), merge.Overrides.String()}
 	strategies := []string{"atomic", "merge", "patch", "none", "union", "custom"}
 	roles := words[reflect.TypeFor[topology.Role]()]
@@ -47,7 +49,7 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		words[reflect.TypeFor[request.Outcome]()]
 	return vocabulary{"examples": {
 		"Source.Level": levels, "PolicyUse.Level": levels, "GraphNode.Kind": append(slices.Clip(roles),
-			"policy"), "Condition.Status": {"True", "False", "Unknown"},
+			"policy", graph.PointKind), "Condition.Status": {"True", "False", "Unknown"},
 	}, "enum": {
 		"Problem.Severity": severities, "Finding.Severity": severities, "Rule.Severities": severities,
 		"Suppression.By": {check.ByFlag, check.ByConfig, check.ByAnnotation},
@@ -61,9 +63,9 @@ func (s *sources) vocabulary() (vocabulary, error) {
 			string(merge.ConditionFalse), string(merge.Conflicted), reach.StateIgnored},
 
 		"GraphEdge.Kind": {graph.EdgeParent, graph.EdgeTargets, graph.EdgeEffective, graph.EdgeOverridden,
-			graph.EdgeConditionFalse},
+			graph.EdgeConditionFalse, graph.EdgeBypassed},
 		"GraphEdge.State": {graph.EdgeFullyEffective, graph.EdgePartial, graph.EdgeFullyOverridden,
-			graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTaken},
+			graph.EdgeConditionFalse, graph.EdgeDangling, graph.EdgeTaken, graph.EdgeStopped, graph.EdgeBypassed},
 		"GraphEdge.Proxy":    {graph.ProxyDiffers},
 		"Topology.Collapsed": {graph.CollapseRules, graph.CollapseRoute, graph.CollapseNamespace},
 		"KindInfo.Class":     {"Inherited", "Direct"},
@@ -83,7 +85,10 @@ func (s *sources) vocabulary() (vocabulary, error) {
 		"BehaviorSide.Outcome":  outcomes, "BehaviorSide.Assumed": outcomes,
 		"BehaviorChange.Access":  {behavior.AccessOpened, behavior.AccessClosed},
 		"UnnoticedChange.Change": cover.Changes(), "ChangeCount.Change": cover.Changes(),
-		"Decision.Outcome": {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
+		"PathPoint.Point":   words[reflect.TypeFor[point.Name]()],
+		"PathPoint.Verdict": append(slices.Clip(verdicts), string(point.Bypassed)), "RequestResult.Verdict": verdicts,
+		"RuleClasses.Verdict": verdicts,
+		"Decision.Outcome":    {string(request.Allowed), string(request.Denied), string(request.NotEvaluated)},
 
 		"ReportedPolicy.State": {"effective", "partial", "overridden", "ignored", "none",
 			"unknown"}, "ReportedPolicy.Source": {"report"},

@@ -286,7 +286,7 @@ func (in *Input) reportQuery(q ReportQuery) report.Query {
 	out := report.Query{Query: q.Query, In: q.In, Check: in.engine.completeOptions(q.Check),
 		Status: in.engine.StatusFunctions(),
 		Classes: func(r *resolve.Resolution, namespaces func(string) bool) (*prove.RuleClassList, error) {
-			return prove.ClassesOfRules(r, in.engine.newMatcher(r), namespaces)
+			return prove.ClassesOfRules(r, in.engine.newMatcher(r), in.engine.judges, namespaces)
 		},
 		Protection: func(r *resolve.Resolution, namespaces func(string) bool) (*protection.RuleProtectionList, error) {
 			return protection.ProtectionOfRules(r, in.engine.newMatcher(r), in.engine.judges, namespaces)

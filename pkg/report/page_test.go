@@ -26,6 +26,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/overridden"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/protection"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
@@ -56,7 +57,9 @@ func hostileReport() *Report {
 		Findings:   &check.Report{Items: []check.Finding{check.NewFinding(problem)}},
 		Classes: &prove.RuleClassList{Undecided: []prove.Undecided{{Why: all, Example: all}}, LeftOut: evil(),
 			Items: []prove.RuleClasses{{Rule: ref, Classes: []prove.RuleClass{{Class: all, Listener: &ref,
-				Command: all, Unknown: all}}}}},
+				Command: all, Unknown: all}}, Example: all, Verdict: all, Path: []requests.PathPoint{{Point: all, Kind: all,
+				Object: ref, Policies: []model.Ref{ref}, Verdict: all, Because: all, Identity: &all, Backend: &ref,
+				By: []requests.DecidingRule{{Policy: ref, Rule: all, Title: all, Action: all}}}}}}},
 		Protection: &protection.RuleProtectionList{Items: []protection.RuleProtection{{Rule: ref,
 			Protection: &protection.Protection{
 				Authentication: protect.Result{Verdict: gate.Verdict(all), Methods: evil(),

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { usePage } from './context';
 import { Copy, From, Heading, Name, NodeLink, Place, Sources, State, Value, roleState } from './parts';
 import { TroubleList } from './problems';
+import { Points } from './points';
 import { Protection } from './protection';
 import { ProxyAt } from './proxies';
 import { Requests } from './requests';
@@ -40,6 +41,7 @@ export function RuleView(): JSX.Element {
       {items.map((item) => <Kind key={item.policyKind + item.id + via(item.paths, target)} item={item} apart={road === ''} />)}
       {target.section && <Protection rule={target} />}
       {target.section && <Requests rule={target} />}
+      {target.section && <Points rule={target} />}
       {troubles.length > 0 && <section><h2>Problems</h2><TroubleList all={troubles} /></section>}
     </>
   );

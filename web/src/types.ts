@@ -124,6 +124,23 @@ export interface RuleClasses {
   rule: Ref;
   classes: RuleClass[];
   more?: number;
+  example?: string; // the request that is followed
+  verdict?: string;
+  path?: PathPoint[];
+}
+
+/** A place on the way of a request where policies let it go on or end it. */
+export interface PathPoint {
+  point: string;
+  kind: string;
+  object: Ref;
+  policies: Ref[];
+  verdict: string; // also "bypassed"
+  because: string;
+  identity?: string; // "" for none
+  port?: number;
+  by?: { policy: Ref; rule: string; title?: string; action: string; origin?: Origin }[];
+  backend?: Ref; // of several ways
 }
 
 /** Whether a property of requests holds. */

@@ -43,10 +43,12 @@ async function violations(page) {
 
 const audited = { overview: '#/', rules: '#/rules', rule: '#/rule/HTTPRoute/shop/cart/checkout', proxies: '#/proxies', 'proxies, one': '#/proxies?verdict=Missing', policy: node('BackendTrafficPolicy.gateway.envoyproxy.io/infra/all') };
 
+const behind = { 'points on a way': '#/rule/HTTPRoute/flowers/flowers/tulips' };
+
 for (const colorScheme of ['light', 'dark']) {
   test(`axe finds nothing in any view, ${colorScheme}`, async (t) => {
     const proxies = report('testdata/audit/manifests.yaml', '--dataplane', 'testdata/audit/proxy-1.json', '--dataplane', 'testdata/audit/proxy-2.json');
-    for (const [href, all] of [[report(demo), views], [proxies, audited]]) {
+    for (const [href, all] of [[report(demo), views], [proxies, audited], [report('testdata/demo-mesh'), behind]]) {
       const page = await open(t, browser, href, { colorScheme });
       for (const [name, hash] of Object.entries(all)) {
         await go(page, hash);

@@ -85,6 +85,31 @@ export function bare() {
   return gateway() + route('shop', 'cart', ['open', 'limited']) + limits('shop', 'cart', { kind: 'HTTPRoute', name: 'cart', sectionName: 'limited' }, 'defaults', { cap: limit(1) });
 }
 
+/** A Service with two workloads in a mesh, of which network policies let requests come to one. */
+export function ways() {
+  const workload = (name) => `---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ${name}, namespace: shop}
+spec: {selector: {matchLabels: {app: ${name}}}, template: {metadata: {labels: {app: ${name}, part: cart}}, spec: {containers: [{name: app, image: app}]}}}
+`;
+  return gateway() + route('shop', 'cart', ['all']) + workload('cart-a') + workload('cart-b') + `---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {istio.io/dataplane-mode: ambient}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: cart, namespace: shop}
+spec: {clusterIP: 10.0.0.1, selector: {part: cart}, ports: [{port: 80}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: closed, namespace: shop}
+spec: {podSelector: {matchLabels: {app: cart-a}}, policyTypes: [Ingress]}
+`;
+}
+
 /** Less than all that is needed to answer: a document that does not parse. */
 export function broken() {
   return gateway() + route('shop', 'cart', ['all']) + limits('infra', 'cap', { kind: 'Gateway', name: 'front' }, 'defaults', { cap: limit(1) }) + '---\nkind: [\n';

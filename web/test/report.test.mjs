@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bare, broken, dangling, large } from './inputs.mjs';
+import { bare, broken, dangling, large, ways } from './inputs.mjs';
 import { demo, file, go, launch, node, open, report, rows, run, settled } from './browser.mjs';
 
 let browser;
@@ -122,6 +122,42 @@ test('a rule says which requests it takes, with one of each class', async (t) =>
   assert.equal(shown.length, classes.length);
   classes.forEach((c, i) => [c.class, c.command, c.listener.name, c.listener.section].forEach((word) => assert.ok(shown[i].includes(word), `${word} in ${shown[i]}`)));
   assert.match(shown[0], /paths below \/cart\/checkout/);
+});
+
+test('a rule says which points one of its requests passes, and by what it is denied', async (t) => {
+  const mesh = 'testdata/demo-mesh';
+  const page = await open(t, browser, report(mesh) + '#/rule/HTTPRoute/flowers/flowers/tulips');
+  const { items } = JSON.parse(run('report', '-f', mesh, '-o', 'json')).classes;
+  const { path, example } = items.find((i) => i.rule.section === 'tulips');
+  const shown = page.locator('ol.points > li');
+  assert.equal(await page.locator('section.points > p').innerText(), `${example}, without credentials: ✓ allowed`);
+  const lines = await shown.allInnerTexts();
+  assert.equal(lines.length, path.length);
+  path.forEach((p, i) => [p.point, p.verdict, p.because, p.object.name].forEach((word) => assert.ok(lines[i].includes(word), `${word} in ${lines[i]}`)));
+  assert.match(lines[1], /^waypoint gateway\/flowers\/garden ◌ bypassed\n[\s\S]*in force for other traffic: authorizationpolicy\/flowers\/no-deletes/);
+  assert.match(lines[2], /^workload ztunnel deployment\/flowers\/tulips ✓ allowed\n[\s\S]*it comes as cluster\.local\/ns\/edge\/sa\/front-istio, to port 8080/);
+  await shown.nth(1).getByRole('link', { name: 'no-deletes' }).press('Enter');
+  assert.equal(await page.locator('aside h2').first().innerText(), 'authorizationpolicy/flowers/no-deletes');
+});
+
+test('points behind one that denies are judged as if the request came so far, on each way', async (t) => {
+  const page = await open(t, browser, report(ways()) + '#/rule/HTTPRoute/shop/cart/all');
+  assert.match(await page.locator('section.points > p').innerText(), /\? depends$/);
+  const lines = await page.locator('ol.points > li').allInnerTexts();
+  const short = lines.map((l) => l.replace(/\n(?!egress|ingress|workload)[\s\S]*/, '').replace('\n', ': '));
+  assert.deepEqual(short, [
+    'edge gateway/infra/front ✓ allowed',
+    'to service/shop/cart/80: ingress NetworkPolicy deployment/shop/cart-a ✕ denied',
+    'workload ztunnel deployment/shop/cart-a ✓ allowed if the request came so far',
+    'to service/shop/cart/80: ingress NetworkPolicy deployment/shop/cart-b ✓ allowed',
+    'workload ztunnel deployment/shop/cart-b ✓ allowed',
+  ]);
+});
+
+test('a report of an input without anything behind the Gateway has no points', async (t) => {
+  const page = await open(t, browser, href + '#/rule/HTTPRoute/shop/cart/checkout');
+  await page.locator('section.requests').waitFor();
+  assert.equal(await page.locator('section.points').count(), 0);
 });
 
 test('a rule says what requests are protected by, and why', async (t) => {

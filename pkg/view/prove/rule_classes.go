@@ -11,6 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
@@ -31,11 +33,16 @@ type RuleClassList struct {
 	LeftOut   []string      `json:"leftOut"`   // what rules may take as well and is not looked at, a sentence each
 }
 
-// RuleClasses are the classes of requests that one rule takes.
+// RuleClasses are the classes of requests that one rule takes. Where anything in the input may judge
+// requests behind their Gateway, one request of them is followed through its points.
 type RuleClasses struct {
-	Rule    model.Ref   `json:"rule"`           // a rule of a route
-	Classes []RuleClass `json:"classes"`        // the first of them
-	More    int         `json:"more,omitempty"` // how many there are besides
+	Rule    model.Ref   `json:"rule"`              // a rule of a route
+	Classes []RuleClass `json:"classes"`           // the first of them
+	More    int         `json:"more,omitempty"`    // how many there are besides
+	Example string      `json:"example,omitempty"` // the request that is followed, in one line
+	Verdict string      `json:"verdict,omitempty"` // what becomes of it: allowed, denied, depends
+	// the points that it passes, or passes by, as those of a RequestAnswer
+	Path []requests.PathPoint `json:"path,omitempty"`
 }
 
 // RuleClass is a class of requests that a rule takes.
@@ -47,10 +54,13 @@ type RuleClass struct {
 }
 
 // ClassesOfRules finds the requests that rules take. Rules of namespaces for which in is false are
-// left out.
-func ClassesOfRules(r *resolve.Resolution, m *request.Matcher, in func(namespace string) bool) (*RuleClassList, error) {
+// left out. No request is followed where policies have no values: what they say is not known.
+func ClassesOfRules(r *resolve.Resolution, m *request.Matcher, judges view.Judges,
+	in func(namespace string) bool) (*RuleClassList, error) {
 	t := ruleClassCollector{res: r, inNamespace: in, byNode: map[topology.NodeID]*RuleClasses{},
-		byRule: map[model.Ref]*RuleClasses{}, undecided: map[string]*Undecided{}}
+		byRule: map[model.Ref]*RuleClasses{}, undecided: map[string]*Undecided{},
+		writer:  requests.Writer{Collector: collect.NewForRequests(r, nil), Judges: judges},
+		follows: !r.Snapshot.HasNoValues() && requests.Walker(r, judges).HasLayers(), followed: map[*RuleClasses]bool{}}
 	out := &RuleClassList{Items: []RuleClasses{}, Undecided: []Undecided{}}
 	rules := len(request.Competition{Matcher: m}.Rules(space.AnyDestination()))
 	if rules > MostRulesClassed {
@@ -91,6 +101,10 @@ type ruleClassCollector struct {
 	byRule      map[model.Ref]*RuleClasses
 	undecided   map[string]*Undecided
 	seen, left  int
+
+	writer   requests.Writer
+	follows  bool                  // requests are followed behind their Gateways
+	followed map[*RuleClasses]bool // of these one was
 }
 
 // addClass notes a class for the rules that take it, or may. It is false once more classes came
@@ -130,6 +144,9 @@ func (t *ruleClassCollector) addToRule(c *space.Class, a *request.Answer, unknow
 		return
 	}
 	of := t.findClasses(a.Rule)
+	if of != nil && unknown == "" {
+		t.follow(of, a)
+	}
 	switch {
 	case of == nil:
 	case len(of.Classes) == mostClassesShown:
@@ -140,6 +157,17 @@ func (t *ruleClassCollector) addToRule(c *space.Class, a *request.Answer, unknow
 			one.Listener = &t.res.Node(a.Listener).Ref
 		}
 		of.Classes = append(of.Classes, one)
+	}
+}
+
+// follow follows a request through its points, if it is the first of its rule that a backend gets.
+func (t *ruleClassCollector) follow(of *RuleClasses, a *request.Answer) {
+	if !t.follows || t.followed[of] || !requests.IsSentToBackend(a) {
+		return
+	}
+	t.followed[of] = true
+	if of.Verdict, of.Path = t.writer.FindPath(a); of.Path != nil {
+		of.Example = a.Request.Text
 	}
 }
 

@@ -9,13 +9,14 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/internal/viewtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // classesOf are the classes of the rules of an input, by rule.
 func classesOf(t *testing.T, in func(string) bool, docs ...string) (*RuleClassList, map[string]RuleClasses) {
 	t.Helper()
 	r := viewtest.ResolutionOf(t, docs...)
-	list, err := ClassesOfRules(r, request.NewMatcher(r.Graph, model.Settings{}), in)
+	list, err := ClassesOfRules(r, request.NewMatcher(r.Graph, model.Settings{}), view.Judges{}, in)
 	if err != nil {
 		t.Fatal(err)
 	}

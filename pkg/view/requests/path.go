@@ -101,10 +101,27 @@ func FindPoints(r *resolve.Resolution, a *request.Answer, judges view.Judges) ([
 	}
 	w := Writer{Collector: collect.NewForRequests(r, nil), Judges: judges}
 	out := w.BuildResult(a)
-	if !slices.ContainsFunc(out.points, func(p point.Point) bool { return p.Name != point.Edge }) {
+	if !out.hasLaterPoints() {
 		return nil, nil
 	}
 	return out.points, out.pathProblems()
+}
+
+// FindPath returns the points that a request passes, or passes by, as the contract has them, and what
+// they say together. There are none if only the Gateway could have a say.
+func (w *Writer) FindPath(a *request.Answer) (verdict string, path []PathPoint) {
+	if !Walker(w.Collector.Resolution, w.Judges).HasLayers() {
+		return "", nil
+	}
+	if out := w.BuildResult(a); out.hasLaterPoints() {
+		return out.Verdict, out.Path
+	}
+	return "", nil
+}
+
+// hasLaterPoints reports whether there is a point other than the Gateway.
+func (a *RequestResult) hasLaterPoints() bool {
+	return slices.ContainsFunc(a.points, func(p point.Point) bool { return p.Name != point.Edge })
 }
 
 // judgeEdge is what the Gateway itself says: by the decisions of kinds that judge requests, and by
