@@ -60,7 +60,7 @@ func findConnectionPolicies(r *resolve.Resolution) []*Input {
 
 // MayJudge reports whether a policy about connections that is not evaluated may select one end: of
 // a kind of policies whose workloads are known those in force there, of others those of its
-// namespace, unless a selector says that it is about other Pods. Policies of a described kind that
+// namespace, unless it is known to be about connections and selects other Pods. Policies of a described kind that
 // selects otherwise may be in force anywhere.
 func (s *Input) MayJudge(r *resolve.Resolution, end ConnectionEnd) bool {
 	o, k := s.Object, r.Kind(s.Object.Ref.GroupKind())
@@ -77,7 +77,7 @@ func (s *Input) MayJudge(r *resolve.Resolution, end ConnectionEnd) bool {
 	case o.Ref.Namespace != "" && o.Text("metadata", "namespace") != "" && o.Ref.Namespace != end.Namespace:
 		return false // what a manifest gives no namespace may be of a kind that has none
 	}
-	return maySelect(o, end)
+	return !r.Knowledge.JudgesConnections(o.Ref.GroupKind()) || maySelect(o, end)
 }
 
 // maySelect reports whether the selector of a policy, if it has just one that can be read, may pick

@@ -103,6 +103,7 @@ func Connection(r *resolve.Resolution, q ConnectionQuery, kinds []model.GroupKin
 				Message: item.FormatSentence()})
 		}
 	}
+	out.addAddressDecision(q)
 	slices.SortFunc(unread, func(a, b *resolveunread.Input) int { return a.Object.Ref.Compare(b.Object.Ref) })
 	unread = slices.Compact(unread)
 	summary := resolveunread.Summarize(unread)
@@ -133,6 +134,25 @@ func Connection(r *resolve.Resolution, q ConnectionQuery, kinds []model.GroupKin
 	out.Finish("RequestAnswer", problems)
 	out.addExpectations(expect, collectDoubts(out.Problems, out.Decisions, nil))
 	return out
+}
+
+// addAddressDecision says of an end that is no Pod that no policy holds there, where policies judge both
+// ends.
+func (a *ConnectionAnswer) addAddressDecision(q ConnectionQuery) {
+	ends := []struct {
+		direction string
+		end       *point.End
+	}{{"egress", &q.From}, {"ingress", &q.To}}
+	for i, e := range ends {
+		other := slices.IndexFunc(a.Decisions, func(d Decision) bool { return d.Direction == ends[1-i].direction })
+		if e.end.Object != nil || other < 0 {
+			continue
+		}
+		d := Decision{PolicyKind: a.Decisions[other].PolicyKind, Direction: e.direction, Outcome: string(request.Allowed),
+			By: []DecidingRule{}, Passed: []PassedStage{}, Why: []string{e.end.String() + " is no pod of the input: no policy holds there"}}
+		a.Decisions = slices.Insert(a.Decisions, other+i, d)
+		a.Why = append(a.Why, d.FormatSentence())
+	}
 }
 
 func connectionText(q ConnectionQuery) RequestText {

@@ -90,7 +90,7 @@ func (a *RequestResult) buildRow() []view.Cell {
 		outcome.Tone = view.Bad
 	}
 	switch {
-	case a.isDenied() || a.Verdict == string(point.Denied):
+	case a.isDenied() || a.isDeniedLater():
 		outcome = view.Cell{Text: outcome.Text + ", denied", Tone: view.Bad}
 	case a.findPoint(point.Depends) != nil:
 		outcome = view.Cell{Text: outcome.Text + ", depends", Tone: view.Partly}
