@@ -83,6 +83,9 @@ func askIstio(ctx context.Context, p program.Program, translate translate, in *i
 	if err := translated(out, translate, in, all.Items); err != nil {
 		return nil, err
 	}
+	if err := istioPoints(ctx, out, p, in); err != nil {
+		return nil, err
+	}
 	elsewhere(out, in)
 	for _, problem := range all.Problems { // it is not known whether the waypoint takes the Service, or it does not and is shown as if it did
 		if problem.Code == "NotEvaluated" && (problem.Ref.Kind == "Service" || problem.Ref.Kind == "ServiceEntry") {

@@ -109,6 +109,7 @@ func (g *istioInput) authz(o object) object {
 	for range draw.Pick(g.Source, 1, 1, 2) {
 		forms := []object{{}, {"to": []object{{"operation": object{"paths": []string{fmt.Sprintf("/%d", g.value())}}}}}}
 		if action != "CUSTOM" { // which may not go by who asks
+			forms = append(forms, g.connectionRules()...)
 			forms = append(forms, object{"from": []object{{"source": object{"namespaces": []string{"app"}}}}, "to": []object{{"operation": object{"methods": []string{"GET"}}}}},
 				object{"from": []object{{"source": object{"requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "request.headers[x-a]", "values": []string{"1"}}}},
 				object{"from": []object{{"source": object{"ipBlocks": []string{"10.0.0.0/8"}, "requestPrincipals": []string{"*"}}}}, "when": []object{{"key": "source.ip", "values": []string{"10.0.0.1"}}}},
@@ -123,6 +124,26 @@ func (g *istioInput) authz(o object) object {
 		o["metadata"].(object)["annotations"] = object{"istio.io/dry-run": draw.Pick(g.Source, "true", "1", "T", "false")}
 	}
 	return out
+}
+
+// connectionRules are rules that ztunnel sees at least a part of.
+func (g *istioInput) connectionRules() []object {
+	account := "cluster.local/ns/" + draw.Pick(g.Source, "app", "shop", g.root) + "/sa/" + draw.Pick(g.Source, "default", "one", "front", "gw-1-istio", "wp-1", "envoy-front")
+	port := draw.Pick(g.Source, "80", "8080")
+	source := func(fields object) []object { return []object{{"source": fields}} }
+	operation := func(fields object) []object { return []object{{"operation": fields}} }
+	return []object{
+		{"from": source(object{"principals": []string{account, "*/sa/one"}})},
+		{"from": source(object{"notPrincipals": []string{account}})},
+		{"from": source(object{"serviceAccounts": []string{draw.Pick(g.Source, "one", "shop/default", "app/default")}}), "to": operation(object{"ports": []string{port}})},
+		{"from": source(object{"namespaces": []string{"app"}}), "to": operation(object{"notPorts": []string{port}})},
+		{"from": source(object{"notNamespaces": []string{draw.Pick(g.Source, "app", "sh*")}})},
+		{"from": source(object{"ipBlocks": []string{"10.9.1.0/28"}}), "when": []object{{"key": "destination.port", "values": []string{port}}}},
+		{"when": []object{{"key": "source.namespace", "notValues": []string{"app"}}, {"key": "source.principal", "values": []string{"*"}}}},
+		{"from": source(object{"principals": []string{"*"}, "notRequestPrincipals": []string{"*"}})},
+		{"to": append(operation(object{"ports": []string{port}, "paths": []string{"/a"}}), operation(object{"methods": []string{"PUT"}})...)},
+		{"to": append(operation(object{"paths": []string{"/a"}}), operation(object{"hosts": []string{"h"}})...), "from": source(object{"namespaces": []string{"*"}})},
+	}
 }
 
 // tokens draws JWT rules of few issuers.

@@ -2,12 +2,22 @@ package main
 
 import "slices"
 
-// tunneled reports whether ztunnel takes the traffic of a workload.
+// tunneled reports whether ztunnel takes the traffic of a workload: its namespace asks for it, and it does not refuse.
 func (i istioItem) tunneled(in *input) bool {
-	workload := i.Target.Kind == "Pod" || i.Target.Kind == "Deployment"
-	return workload && slices.ContainsFunc(in.Objects, func(o object) bool {
-		return o["kind"] == "Namespace" && at(o, "metadata", "name") == i.Target.Namespace && at(o, "metadata", "labels", "istio.io/dataplane-mode") == "ambient"
-	})
+	asked, refused := false, false
+	for _, o := range in.Objects {
+		labels, name, namespace := at(o, "metadata", "labels"), at(o, "metadata", "name"), at(o, "metadata", "namespace")
+		switch {
+		case o["kind"] == "Namespace" && name == i.Target.Namespace:
+			asked = at(labels, "istio.io/dataplane-mode") == "ambient"
+		case o["kind"] == i.Target.Kind && name == i.Target.Name && namespace == i.Target.Namespace:
+			if o["kind"] == "Deployment" {
+				labels = at(o, "spec", "template", "metadata", "labels")
+			}
+			refused = at(labels, "istio.io/dataplane-mode") == "none"
+		}
+	}
+	return asked && !refused && (i.Target.Kind == "Pod" || i.Target.Kind == "Deployment")
 }
 
 // tunnel notes the policies by action.

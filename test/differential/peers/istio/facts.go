@@ -35,6 +35,7 @@ func (f facts) note(key string, value any) {
 func (w *world) facts(objects []manifest) facts {
 	out := facts{}
 	w.destinations(out, objects)
+	w.points(out, objects)
 	for _, t := range w.targets(objects) {
 		w.modes(out, t)
 		if t.tunneled {

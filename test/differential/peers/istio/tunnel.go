@@ -6,30 +6,22 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"istio.io/istio/pilot/pkg/model"
+	"istio.io/istio/pkg/workloadapi"
 	"istio.io/istio/pkg/workloadapi/security"
 )
 
-// tunnel notes the policies that ztunnel has about a workload by action, and their rules.
+// tunnel notes the policies that ztunnel has about a workload by action, and their rules. Those that deny and have no rule that may match are left
+// out: they are sent, and do nothing.
 func (w *world) tunnel(out facts, t target) {
-	var own []string // those that select it
-	addresses, _ := w.server.Env().AddressInformation(nil)
-	for _, a := range addresses {
-		if p := a.GetWorkload(); p != nil && p.Namespace == t.proxy.ConfigNamespace && p.Name+"."+p.Namespace == t.proxy.ID {
-			own = p.AuthorizationPolicies
-		}
-	}
 	lists := map[string][]string{}
-	for _, p := range w.server.Env().Policies(nil) {
-		a := p.Authorization
-		if p.Source.Kind.String() != "AuthorizationPolicy" {
+	for _, a := range w.sent(w.workloads()[t.proxy.ConfigNamespace+"/"+t.name()], true) {
+		name := a.Namespace + "/" + a.Name
+		rules := groups(a)
+		if a.Action == security.Action_DENY && len(rules) == 0 {
 			continue
 		}
-		name := a.Namespace + "/" + a.Name
-		if a.Scope == security.Scope_GLOBAL || a.Scope == security.Scope_NAMESPACE && a.Namespace == t.proxy.ConfigNamespace || slices.Contains(own, name) {
-			lists[a.Action.String()] = append(lists[a.Action.String()], name)
-			out.note("tunnelrules "+t.key+" "+name, groups(p))
-		}
+		lists[a.Action.String()] = append(lists[a.Action.String()], name)
+		out.note("tunnelrules "+t.key+" "+name, rules)
 	}
 	for action, names := range lists {
 		slices.Sort(names)
@@ -37,16 +29,36 @@ func (w *world) tunnel(out facts, t target) {
 	}
 }
 
-// groups are the rules of a policy, one of which has to match. Conditions that match everything are left out: they stand for those that ztunnel
-// does not see.
-func groups(p model.WorkloadAuthorization) []json.RawMessage {
+// sent lists the policies that ztunnel has about a workload: AuthorizationPolicies, or what PeerAuthentications become.
+func (w *world) sent(p *workloadapi.Workload, authorization bool) []*security.Authorization {
+	var out []*security.Authorization
+	for _, one := range w.server.Env().Policies(nil) {
+		a := one.Authorization
+		if a == nil || (one.Source.Kind.String() == "AuthorizationPolicy") != authorization {
+			continue
+		}
+		if a.Scope == security.Scope_GLOBAL || a.Scope == security.Scope_NAMESPACE && a.Namespace == p.Namespace || slices.Contains(p.AuthorizationPolicies, a.Namespace+"/"+a.Name) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// groups are the rules of a policy, one of which has to match, without those that never do, and without the entries that never do. A rule without
+// conditions always matches.
+func groups(a *security.Authorization) []json.RawMessage {
 	var out []json.RawMessage
-	for _, g := range p.Authorization.Groups {
+	for _, g := range a.Groups {
 		g = proto.CloneOf(g)
-		g.Rules = slices.DeleteFunc(g.Rules, func(r *security.Rules) bool {
-			return slices.ContainsFunc(r.Matches, func(m *security.Match) bool { return proto.Equal(m, &security.Match{}) })
-		})
-		out = append(out, json.RawMessage(`{"all":`+text(g)+`}`))
+		void := false
+		for _, clause := range g.Rules {
+			entries := len(clause.Matches)
+			clause.Matches = slices.DeleteFunc(clause.Matches, func(m *security.Match) bool { return proto.Equal(m, &security.Match{}) })
+			void = void || entries > 0 && len(clause.Matches) == 0
+		}
+		if !void {
+			out = append(out, json.RawMessage(`{"all":`+text(g)+`}`))
+		}
 	}
 	return out
 }

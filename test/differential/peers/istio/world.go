@@ -53,16 +53,24 @@ type world struct {
 	server     *xds.FakeDiscoveryServer
 	push       *model.PushContext
 	conditions map[string]condition // by policy
+	pods       []pod
 }
 
-// waypointClass is the class of waypoints.
-const waypointClass = "istio-waypoint"
+// waypointClass is the class of waypoints, and foreignClass that of Gateways of others.
+const (
+	waypointClass = "istio-waypoint"
+	foreignClass  = "eg"
+)
 
-// start starts a control plane over the objects. What the deployment controller of Gateways would add stands in for it: their addresses, and
-// the Services of waypoints, by which they are found.
+// start starts a control plane over the objects. What other controllers would add stands in for them: the addresses of Gateways and their Pods, the
+// Services of waypoints, by which they are found, and the EndpointSlices of Services.
 func start(t test.Failer, objects []manifest) (*world, error) {
 	config := ""
 	var cluster, istio []string
+	pods, err := findPods(objects)
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range objects {
 		text, err := json.Marshal(o)
 		if err != nil {
@@ -85,13 +93,24 @@ func start(t test.Failer, objects []manifest) (*world, error) {
 			}
 		case slices.Contains([]string{"Namespace", "Service", "GatewayClass"}, o.kind()):
 			cluster = append(cluster, string(text))
-		case o.pods() != nil:
-			text, err := running(o, len(cluster))
-			if err != nil {
-				return nil, err
-			}
-			cluster = append(cluster, text)
 		}
+	}
+	for _, p := range pods {
+		text, err := p.running()
+		if err != nil {
+			return nil, err
+		}
+		cluster = append(cluster, text)
+	}
+	for _, s := range append(slices.Clone(objects), waypointServices(objects)...) {
+		if s.kind() != "Service" {
+			continue
+		}
+		text, err := slice(s, behind(s, pods))
+		if err != nil {
+			return nil, err
+		}
+		cluster = append(cluster, text)
 	}
 	m, err := mesh.ApplyMeshConfigDefaults(config)
 	if err != nil {
@@ -105,7 +124,7 @@ func start(t test.Failer, objects []manifest) (*world, error) {
 		configs[i].Domain = "cluster.local" // as the client of the API server says it, to complete hosts by
 	}
 	krt.GlobalDebugHandler = new(krt.DebugHandler) // of this input alone
-	w := &world{server: xds.NewFakeDiscoveryServer(t, xds.FakeOptions{
+	w := &world{pods: pods, server: xds.NewFakeDiscoveryServer(t, xds.FakeOptions{
 		MeshConfig: m, Configs: configs, KubernetesObjectString: strings.Join(cluster, "\n---\n"),
 	})}
 	w.server.EnsureSynced(t)
@@ -123,29 +142,13 @@ func (m manifest) pods() []string {
 	return nil
 }
 
-// running is a Pod of a workload as it runs, with an address of its own.
-func running(workload manifest, n int) (string, error) {
-	address := fmt.Sprintf("10.9.0.%d", n+1)
-	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"name": workload.name(), "namespace": workload.namespace(), "labels": workload.at(append(workload.pods(), "labels")...)},
-		"spec":     map[string]any{"nodeName": "node", "containers": []any{map[string]any{"name": "main", "image": "app"}}},
-		"status":   map[string]any{"phase": "Running", "podIP": address, "podIPs": []any{map[string]any{"ip": address}}}})
-	return string(text), err
-}
-
-// deployed is a Gateway with its address, and the Service of a waypoint.
+// deployed is a Gateway with its address, unless it says that it has none, and the Service of a waypoint.
 func deployed(gateway manifest) ([]string, error) {
-	gateway["status"] = map[string]any{"addresses": []any{map[string]any{"type": "Hostname", "value": hostname(gateway.name(), gateway.namespace())}}}
-	names := map[string]any{gatewayName: gateway.name()}
-	marks := map[string]any{"gateway.istio.io/managed": "istio.io-mesh-controller"}
-	service := map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": gateway.name(), "namespace": gateway.namespace(), "labels": marks},
-		"spec": map[string]any{"clusterIP": "None", "selector": names, "ports": []any{map[string]any{"name": "mesh", "port": 15008}}}}
-	made := []any{gateway}
-	if gateway.text("spec", "gatewayClassName") == waypointClass {
-		made = append(made, service)
+	if gateway.at("status") == nil {
+		gateway["status"] = map[string]any{"addresses": []any{map[string]any{"type": "Hostname", "value": hostname(gateway.name(), gateway.namespace())}}}
 	}
 	var out []string
-	for _, o := range made {
+	for _, o := range append([]manifest{gateway}, waypointServices([]manifest{gateway})...) {
 		text, err := json.Marshal(o)
 		if err != nil {
 			return nil, err
@@ -153,6 +156,19 @@ func deployed(gateway manifest) ([]string, error) {
 		out = append(out, string(text))
 	}
 	return out, nil
+}
+
+// waypointServices are the Services of waypoints.
+func waypointServices(objects []manifest) []manifest {
+	var out []manifest
+	for _, o := range objects {
+		if o.kind() == "Gateway" && o.text("spec", "gatewayClassName") == waypointClass {
+			marks := map[string]any{"gateway.istio.io/managed": "istio.io-mesh-controller"}
+			out = append(out, manifest{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": o.name(), "namespace": o.namespace(), "labels": marks},
+				"spec": map[string]any{"clusterIP": "None", "selector": map[string]any{gatewayName: o.name()}, "ports": []any{map[string]any{"name": "mesh", "port": 15008.0}}}})
+		}
+	}
+	return out
 }
 
 func hostname(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
@@ -190,7 +206,7 @@ func (w *world) settled(objects []manifest) error {
 				translations++
 			}
 		}
-		if len(w.server.Env().Services()) < services || translations != plugins || len(conditions) != policies {
+		if len(w.server.Env().Services()) < services || translations != plugins || len(conditions) != policies || !w.hasAll(objects) {
 			continue
 		}
 		now, err := w.binding(objects, conditions)
@@ -219,7 +235,7 @@ func (w *world) binding(objects []manifest, conditions map[string]condition) (st
 			served[ref(o)] = w.served(o)
 		}
 	}
-	text, err := json.Marshal([]any{served, conditions})
+	text, err := json.Marshal([]any{served, conditions, w.workloads()})
 	return string(text), err
 }
 
@@ -242,15 +258,12 @@ type target struct {
 	tunneled bool           // it has no proxy of its own, and ztunnel takes its traffic
 }
 
-// targets lists workloads, Gateways and what waypoints serve. The Pods of a Gateway stand for the Gateway.
+// targets lists workloads, Gateways and what waypoints serve. The Pods of a Gateway stand for the Gateway. Workloads that do not want to be in the
+// mesh are left out; those that nobody asked to be in it are taken to have a sidecar.
 func (w *world) targets(objects []manifest) []target {
 	var out []target
-	ambient := map[string]bool{}
 	ofGateways := map[string]map[string]string{}
 	for _, o := range objects {
-		if o.kind() == "Namespace" {
-			ambient[o.name()] = o.texts("metadata", "labels")["istio.io/dataplane-mode"] == "ambient"
-		}
 		if name := o.texts("metadata", "labels")[gatewayName]; o.kind() == "Pod" && name != "" {
 			ofGateways[o.namespace()+"/"+name] = o.texts("metadata", "labels")
 		}
@@ -259,10 +272,14 @@ func (w *world) targets(objects []manifest) []target {
 		if at := o.pods(); at != nil {
 			marks := o.texts(append(at, "labels")...)
 			if marks[gatewayName] == "" {
+				p := w.pod(o.namespace(), o.name())
+				if p.member == outside && p.refuses {
+					continue
+				}
 				proxy := w.proxy(model.SidecarProxy, o, marks, o.texts(append(at, "annotations")...))
-				out = append(out, target{key: ref(o), proxy: proxy, tunneled: ambient[o.namespace()]})
+				out = append(out, target{key: ref(o), proxy: proxy, tunneled: p.member == ztunnel})
 			}
-		} else if o.kind() == "Gateway" {
+		} else if o.kind() == "Gateway" && o.text("spec", "gatewayClassName") != foreignClass {
 			out = append(out, w.gateway(o, ofGateways[o.namespace()+"/"+o.name()])...)
 		}
 	}
@@ -288,6 +305,9 @@ func (w *world) gateway(o manifest, marks map[string]string) []target {
 	}
 	return out
 }
+
+// name is the name of the workload.
+func (t target) name() string { return strings.TrimSuffix(t.proxy.ID, "."+t.proxy.ConfigNamespace) }
 
 func ref(o manifest) string { return o.kind() + " " + o.namespace() + "/" + o.name() }
 
