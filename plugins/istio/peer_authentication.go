@@ -47,6 +47,9 @@ func (w *proxyIndex) findSelected(p *policy.Policy, selector model.Body, gateway
 		if t.service != nil || !gateways && !t.acceptsPeers() || selector.Len() > 0 && ns != t.namespace() {
 			continue
 		}
+		if !gateways && t.isLeftOut(p.Object) {
+			continue
+		}
 		picked, split := t.matchSelector(selector)
 		if picked || selector.Len() == 0 {
 			out.targets = append(out.targets, t)
@@ -62,6 +65,13 @@ func (w *proxyIndex) findSelected(p *policy.Policy, selector model.Body, gateway
 		out.namespaces = w.namespacesOf(ns)
 	}
 	return out, problems
+}
+
+// isLeftOut reports whether ztunnel takes the traffic of a workload to which a policy of another
+// namespace, which is the root namespace, does not go: with a selector, even an empty one, it is for
+// workloads of its own namespace (pilot/pkg/serviceregistry/ambient/workloads.go:1222-1245).
+func (t target) isLeftOut(o *model.Object) bool {
+	return t.membership == ztunnelMember && o.Body.At("spec", "selector").IsObject() && o.Ref.Namespace != t.namespace()
 }
 
 // acceptsPeers reports whether PeerAuthentications are about a proxy: they are about workloads, and

@@ -192,7 +192,7 @@ func (j *workloadJudge) judge() point.Point {
 	if p.Tests = q.Tests; q.Opaque {
 		p.Tests = nil
 	}
-	p.Policies = listPolicies(possible)
+	p.Policies = authorization.ListRefusing(possible)
 	p.IgnoresRequests = q.Opaque || !slices.ContainsFunc(possible, authorization.Rule.LooksAtRequests)
 	j.judgePeers(&p, &d)
 	p.Decision = &d
@@ -213,22 +213,6 @@ func (j *hopJudge) describeGaps() string {
 		}
 	}
 	return ""
-}
-
-// listPolicies are the policies of rules, each once, in order.
-func listPolicies(rules []authorization.Rule) []model.Ref {
-	out := []model.Ref{}
-	for _, rule := range rules {
-		switch rule.Action {
-		case "CUSTOM", "DENY", "ALLOW":
-		default:
-			continue
-		}
-		if !slices.Contains(out, rule.Policy.Ref) {
-			out = append(out, rule.Policy.Ref)
-		}
-	}
-	return out
 }
 
 // findRules lists the rules in force at the workload; possible has those as well of which it is not
@@ -384,7 +368,7 @@ func (j *workloadJudge) foldAssumedPeers(k *resolve.Kind) ([]*policy.Policy, []m
 	layers := j.listAttached(k, func(p *policy.Policy) bool {
 		s := readPolicyTargets(p.Object).selector
 		ns := p.Ref().Namespace
-		if ns != j.root && ns != t.namespace() || s.Len() > 0 && ns != t.namespace() {
+		if ns != j.root && ns != t.namespace() || s.Len() > 0 && ns != t.namespace() || t.isLeftOut(p.Object) {
 			return false
 		}
 		picked, _ := t.matchSelector(s)

@@ -19,10 +19,28 @@ const ingressUseWaypoint = "istio.io/ingress-use-waypoint"
 // namedWaypoint is a waypoint that a Service, a Pod or a Namespace names.
 type namedWaypoint struct {
 	ref     model.Ref
-	gateway *model.Object // nil: it is not in the input
-	service *model.Object // that names it, or for which its Namespace does; nil: a Pod
-	unused  string        // why it takes nothing of this sort; "": it does
-	doubt   string        // why it is not known whether it does
+	gateway *model.Object   // nil: it is not in the input
+	service *model.Object   // that names it, or for which its Namespace does; nil: a Pod
+	others  []namedWaypoint // the same one, as it is named for something else that leads to the Pods
+
+	unbound bool   // nothing is bound to it, whoever sends
+	passed  bool   // the hop leads through it
+	reason  string // why it does not
+	doubt   string // why that is not known
+}
+
+// rank orders what is said of one waypoint that is named twice, for the Service and for its Pods: what
+// it is passed for comes first, what is not bound to it last.
+func (n *namedWaypoint) rank() int {
+	switch {
+	case n.passed:
+		return 0
+	case n.doubt != "":
+		return 1
+	case !n.unbound:
+		return 2
+	}
+	return 3
 }
 
 // findDetours finds the waypoints that stand before the destination, passed or not. Where that is not
@@ -33,18 +51,17 @@ func (j *hopJudge) findDetours(h *point.Hop) [][]point.Detour {
 	}
 	var ways [][]point.Detour
 	for _, named := range j.findNamed(h) {
-		passed, reason, doubt := j.isPassed(h, &named)
 		switch {
-		case doubt != "" && named.gateway == nil:
-			d := j.bypass(&named, doubt)
+		case named.doubt != "" && named.gateway == nil:
+			d := j.bypass(&named, named.doubt)
 			d.Point.Verdict = point.Depends
 			ways = addDetours(ways, d)
-		case doubt != "":
-			ways = addDetours(ways, j.pass(h, &named), j.bypass(&named, doubt))
-		case passed:
+		case named.doubt != "":
+			ways = addDetours(ways, j.pass(h, &named), j.bypass(&named, named.doubt))
+		case named.passed:
 			ways = addDetours(ways, j.pass(h, &named))
 		default:
-			ways = addDetours(ways, j.bypass(&named, reason))
+			ways = addDetours(ways, j.bypass(&named, named.reason))
 		}
 	}
 	return ways
@@ -65,22 +82,25 @@ func addDetours(ways [][]point.Detour, to ...point.Detour) [][]point.Detour {
 }
 
 // findNamed lists the waypoints that are named for the destination: by the Service and the Pod, or by
-// their Namespace, and by the Services that a Pod is behind.
+// their Namespace, and by the Services that a Pod is behind. Each is listed once.
 func (j *hopJudge) findNamed(h *point.Hop) []namedWaypoint {
 	var out []namedWaypoint
 	add := func(o *model.Object, labels map[string]string, service *model.Object) {
-		ref, doubt := findWaypointName(j.in, o, labels)
-		switch {
-		case ref.Name == "" && doubt == "":
-			return
-		case ref == h.To.Ref(), slices.ContainsFunc(out, func(n namedWaypoint) bool { return n.ref == ref }):
-			return
-		}
-		n := namedWaypoint{ref: ref, service: service, doubt: doubt, gateway: j.in.Get(ref)}
-		if ref.Name == "" {
+		ref, _ := findWaypointName(j.in, o, labels)
+		if ref.Name == "" || ref == h.To.Ref() {
 			return // a Namespace that is not in the input may name one: waypointProblems says so
 		}
-		out = append(out, n)
+		n := namedWaypoint{ref: ref, service: service, gateway: j.in.Get(ref)}
+		n.passed, n.reason, n.doubt = j.isPassed(h, &n)
+		at := slices.IndexFunc(out, func(o namedWaypoint) bool { return o.ref == ref })
+		switch {
+		case at < 0:
+			out = append(out, n)
+		case n.rank() < out[at].rank():
+			out[at] = n
+		case n.rank() == out[at].rank():
+			out[at].others = append(out[at].others, n)
+		}
 	}
 	if h.Service != nil {
 		add(h.Service, h.Service.Labels, h.Service)
@@ -126,6 +146,7 @@ func (j *hopJudge) isPassed(h *point.Hop, n *namedWaypoint) (passed bool, reason
 	if n.gateway == nil {
 		e := j.in.FindExistence(n.ref)
 		if e.Presence == model.Missing {
+			n.unbound = true
 			return false, "there is no " + n.ref.String() + ": traffic goes straight to the Pods", ""
 		}
 		return false, "", "cannot tell whether a waypoint stands there: " + cmp.Or(e.Why, n.ref.String()+" is not in the input")
@@ -136,7 +157,9 @@ func (j *hopJudge) isPassed(h *point.Hop, n *namedWaypoint) (passed bool, reason
 		home = n.service.Ref.Namespace
 	}
 	denied, unknown := excludesNamespace(j.in, n.gateway, home)
-	headless := n.service != nil && n.service.Text("spec", "clusterIP") == "None"
+	dialed := cmp.Or(n.service, h.Service)
+	headless := dialed != nil && dialed.Text("spec", "clusterIP") == "None" // its name leads to the Pods
+	n.unbound = true
 	switch {
 	case hasNoAddress(n.gateway):
 		return false, n.ref.String() + " has no address: traffic goes straight to the Pods", ""
@@ -145,6 +168,7 @@ func (j *hopJudge) isPassed(h *point.Hop, n *namedWaypoint) (passed bool, reason
 	case n.service != nil && serves != "service" && serves != "all", n.service == nil && serves != "workload" && serves != "all":
 		return false, n.ref.String() + " is for " + describeServed(serves) + " (label " + waypointFor + ")", ""
 	}
+	n.unbound = false
 	from := j.findMember(&h.From)
 	switch {
 	case j.isOwnProxy(&h.From):
@@ -237,8 +261,12 @@ func hasNoAddress(gateway *model.Object) bool {
 
 // bypass is a waypoint that the hop does not lead through.
 func (j *hopJudge) bypass(n *namedWaypoint, reason string) point.Detour {
+	rules := slices.Clone(j.findWaypointRules(n))
+	for i := range n.others {
+		rules = append(rules, j.findWaypointRules(&n.others[i])...)
+	}
 	return point.Detour{Point: point.Point{Name: point.Waypoint, Kind: waypointPoint, Object: n.ref, Verdict: point.Bypassed,
-		Policies: listPolicies(j.findWaypointRules(n)), Because: reason, PolicyKind: authorizationKind,
+		Policies: authorization.ListRefusing(rules), Because: reason, PolicyKind: authorizationKind,
 		Remedy: "label the Service with " + ingressUseWaypoint + "=true where the Gateway reads that, or let in at the " +
 			"workload only who comes through the waypoint: an ALLOW rule for its service account"}}
 }
@@ -271,14 +299,15 @@ func (j *hopJudge) pass(h *point.Hop, n *namedWaypoint) point.Detour {
 	rules := j.findWaypointRules(n)
 	q := &authorization.Question{Source: source, Answer: h.Request, Rewritten: h.From.Gateway != nil}
 	d := authorization.Decide(rules, q)
-	p := point.Point{Tests: q.Tests, Name: point.Waypoint, Kind: waypointPoint, Object: n.ref, Policies: listPolicies(rules),
+	p := point.Point{Tests: q.Tests, Name: point.Waypoint, Kind: waypointPoint, Object: n.ref,
+		Policies: authorization.ListRefusing(rules),
 		Identity: identityOf(source), PolicyKind: authorizationKind,
 		IgnoresRequests: !slices.ContainsFunc(rules, authorization.Rule.LooksAtRequests)}
 	if j.settings.Bool("istio.enableLayeredWaypointAuthorizationPolicies") {
 		layered := j.findLayeredRules(n)
 		q.Opaque = true
 		first := authorization.Decide(layered, q)
-		p.Policies = append(listPolicies(layered), p.Policies...)
+		p.Policies = append(authorization.ListRefusing(layered), p.Policies...)
 		if first.Outcome == request.Denied || first.Outcome == request.NotEvaluated && d.Outcome == request.Allowed {
 			d = first
 		}

@@ -38,7 +38,7 @@ func findWaypoint(in *model.Snapshot, o *model.Object) waypointBinding {
 		return waypointBinding{unknown: "namespace/" + o.Ref.Namespace + ", which may name one, is not in the input"}
 	}
 	gateway := in.Get(ref)
-	if gateway == nil || !servesServices(in, gateway) {
+	if gateway == nil || hasNoAddress(gateway) || !servesServices(in, gateway) {
 		return waypointBinding{}
 	}
 	canary := o.Labels[useCanary]

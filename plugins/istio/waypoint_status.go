@@ -104,7 +104,7 @@ func (w *proxyIndex) judgeReference(in *model.Snapshot, namespace string, r targ
 		}
 		return say("Accepted", "bound to %s", r.name)
 	case gatewayKind: // any with an address is one to Istio
-		if o == nil {
+		if o == nil || hasNoAddress(o) {
 			return say("TargetNotFound", "not bound")
 		}
 		return say("Accepted", "bound to %s", name)

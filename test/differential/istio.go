@@ -13,7 +13,7 @@ var istio = peer{Peer: built("istio", "istio.io/istio", "pilot/cmd/dopolicy-peer
 
 // drawIstio draws two namespaces and the root namespace, which one in five times is another than istio-system; workloads in them, a quarter as
 // Deployments; Gateways and waypoints, a third of them with a Pod; Services behind waypoints; and policies of nine kinds, two in five of one kind,
-// that select by few labels or name something. One reference in twelve leads nowhere, and one policy in seven names something of another
+// that select by few labels or name something. Two of three inputs have policies of the two kinds only that refuse requests. One reference in twelve leads nowhere, and one policy in seven names something of another
 // namespace. Every mesh has its ConfigMap, since Istio's control plane always has one.
 //
 // Who is in the mesh is not for the control plane to say: by the labels of namespaces workloads have a sidecar, ztunnel takes their traffic, or they
@@ -21,7 +21,7 @@ var istio = peer{Peer: built("istio", "istio.io/istio", "pilot/cmd/dopolicy-peer
 // have a Gateway of Envoy Gateway, with its Pod. Every Gateway has a route to every Service. Tokens are checked with keys in the policy, so that nothing is fetched. Providers of tracing are of types that can trace, because what
 // others trace is said by listeners only. What validation refuses is not drawn, as the webhook keeps it out.
 func drawIstio(s draw.Source) input {
-	g := istioInput{drawing: drawing{Source: s}, root: "istio-system"}
+	g := istioInput{drawing: drawing{Source: s}, root: "istio-system", plain: s.Chance(65)}
 	if g.Chance(20) {
 		g.root = "mesh"
 	}
@@ -30,7 +30,7 @@ func drawIstio(s draw.Source) input {
 	for _, name := range draw.Numbered("gw", g.Between(0, 2)) {
 		g.gateway(name)
 	}
-	for _, name := range draw.Numbered("wp", g.Between(0, 2)) {
+	for _, name := range draw.Numbered("wp", draw.Pick(s, 0, 1, 1, 2, 2)) {
 		g.waypoint(name)
 	}
 	g.namespaces()
@@ -43,7 +43,11 @@ func drawIstio(s draw.Source) input {
 	g.foreignGateway("front")
 	g.routes()
 	often := draw.Pick(s, istioKinds...)
-	for i := range g.Between(3, 12) {
+	many := g.Between(3, 12)
+	if g.plain {
+		often, many = istioKinds[0], g.Between(2, 8)
+	}
+	for i := range many {
 		g.policy(fmt.Sprintf("p%d", i), often)
 	}
 	return input{Objects: g.objects}
@@ -53,6 +57,7 @@ func drawIstio(s draw.Source) input {
 type istioInput struct {
 	drawing
 	root      string
+	plain     bool // it has policies of the kinds that judge only
 	gateways  []target
 	waypoints []target
 	served    []target // Services, and the ServiceEntry
@@ -91,14 +96,14 @@ func (g *istioInput) mesh() {
 		defaults[section] = names
 	}
 	for _, section := range []string{"tracing", "metrics", "accessLogging"} {
-		if g.Chance(55) {
+		if g.plain || g.Chance(55) {
 			delete(defaults, section)
 		}
 	}
 	if len(defaults) > 0 {
 		config["defaultProviders"] = defaults
 	}
-	if g.Chance(40) {
+	if !g.plain && g.Chance(40) {
 		config["defaultConfig"] = g.proxyConfig("proxyMetadata")
 	}
 	text, err := json.Marshal(config) // which is YAML
@@ -147,7 +152,7 @@ func (g *istioInput) podOf(namespace, name string) {
 	}
 }
 
-// waypoint adds a waypoint. A third takes Services of all namespaces.
+// waypoint adds a waypoint. Half of them take what is in any namespace.
 func (g *istioInput) waypoint(name string) {
 	namespace := g.space()
 	g.waypoints = append(g.waypoints, target{"Gateway", namespace, name, ""})
@@ -157,10 +162,10 @@ func (g *istioInput) waypoint(name string) {
 		metadata["labels"] = object{"istio.io/waypoint-for": draw.Pick(g.Source, "service", "all", "workload", "none")}
 	}
 	listener := object{"name": "mesh", "port": 15008, "protocol": "HBONE"}
-	switch g.IntN(3) {
-	case 0:
+	switch g.IntN(4) {
+	case 0, 1:
 		listener["allowedRoutes"] = object{"namespaces": object{"from": "All"}}
-	case 1:
+	case 2:
 		listener["allowedRoutes"] = draw.Pick(g.Source, object{"namespaces": object{"from": "Same"}}, object{"namespaces": object{"from": "Selector", "selector": object{"matchLabels": object{"floor": "top"}}}})
 	}
 	o := g.add("gateway.networking.k8s.io/v1", "Gateway", metadata, object{"gatewayClassName": "istio-waypoint", "listeners": []object{listener}})
@@ -178,7 +183,7 @@ func (g *istioInput) namespaces() {
 		if g.Chance(30) {
 			marks["floor"] = "top"
 		}
-		g.useWaypoint(marks, name, 40)
+		g.useWaypoint(marks, name, 50)
 		g.add("v1", "Namespace", object{"name": name, "labels": marks}, nil)
 	}
 }
@@ -276,7 +281,7 @@ func (g *istioInput) workload(name string) {
 		marks["istio.io/dataplane-mode"] = "none"
 	}
 	metadata := object{"labels": marks}
-	if g.Chance(30) {
+	if !g.plain && g.Chance(30) {
 		text, err := json.Marshal(g.proxyConfig("proxyMetadata"))
 		if err != nil {
 			panic(err)

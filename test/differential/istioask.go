@@ -64,6 +64,9 @@ func askIstio(ctx context.Context, p program.Program, translate translate, in *i
 			return nil, err
 		}
 	}
+	for _, answer := range []*istioAnswer{&all, &listener} {
+		answer.Items = slices.DeleteFunc(answer.Items, func(i istioItem) bool { return i.isOutside(in) })
+	}
 	out := facts{}
 	for _, item := range all.Items {
 		for _, key := range item.keys() {
@@ -75,7 +78,9 @@ func askIstio(ctx context.Context, p program.Program, translate translate, in *i
 			item.extensions(out, "listener "+key)
 		}
 	}
-	if in.has("AuthorizationPolicy") {
+	if slices.ContainsFunc(in.Objects, func(o object) bool {
+		return o["kind"] == "AuthorizationPolicy" && (at(o, "spec", "targetRefs") != nil || at(o, "spec", "targetRef") != nil)
+	}) {
 		if err := istioStatuses(ctx, out, p, in); err != nil {
 			return nil, err
 		}
@@ -134,6 +139,10 @@ func (i istioItem) say(out facts, key string, in *input) {
 		}
 		i.authorization(out, key, in)
 	case "PeerAuthentication":
+		if i.tunneled(in) { // what the control plane tells proxies; ztunnel has something else, which the points say
+			out["mtls "+key] = unsaid
+			return
+		}
 		mode := at(i.Spec, "mtls", "mode")
 		if i.Target.Kind == "Namespace" {
 			set(out, "mtls "+key, canonical(object{"mode": mode}))

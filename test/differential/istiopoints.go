@@ -26,13 +26,14 @@ type istioPoint struct {
 // unbound are the reasons for which nothing is bound to a waypoint that is named. Of those the control plane has no data.
 var unbound = regexp.MustCompile(`^there is no |has no address: traffic|takes nothing of namespace|^\S+ is for (Services|Pods|nothing|\S+) \(label`)
 
-// istioPoints notes the points of every route, from every Pod to every Service, and from every workload to the next.
+// istioPoints notes the points of every route, from every workload to every Service, and from the first workload to the second.
 func istioPoints(ctx context.Context, out facts, p program.Program, in *input) error {
 	in, err := in.clone() // whose lists are all of one type
 	if err != nil {
 		return err
 	}
 	var keys []string
+	var empty []bool // of each whether its Service selects nothing
 	var lines strings.Builder
 	var clients []object
 	for _, o := range in.Objects {
@@ -43,12 +44,14 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 	for _, o := range in.Objects {
 		switch o["kind"] {
 		case "HTTPRoute":
-			if gateway := routedBy(o, in); gateway != nil {
+			if gateway, service := routedBy(o, in); gateway != nil {
+				empty = append(empty, !selects(service, in))
 				keys = append(keys, "HTTPRoute "+path(o))
 				fmt.Fprintf(&lines, "http://%v/ --gateway %s\n", at(o, "spec", "hostnames").([]any)[0], path(gateway))
 			}
 		case "Service":
 			for _, c := range clients {
+				empty = append(empty, !selects(o, in))
 				keys = append(keys, "Pod "+path(c)+" to Service "+path(o))
 				fmt.Fprintf(&lines, "http://%v.%v/ --from %s\n", at(o, "metadata", "name"), at(o, "metadata", "namespace"), path(c))
 			}
@@ -68,20 +71,21 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 			return fmt.Errorf("%d answers to %d requests", len(list.Items), len(keys))
 		}
 		for i, key := range keys {
+			if empty[i] { // Pods that are not in the input are taken to be there
+				list.Items[i].Path = slices.DeleteFunc(list.Items[i].Path, func(p istioPoint) bool { return p.Point != "edge" })
+			}
 			list.Items[i].say(out, key)
 		}
 	}
-	for i, c := range clients {
-		if i == 0 || i > 2 {
-			continue
-		}
-		from := clients[i-1]
-		var answer istioPath
-		if err := p.JSON(ctx, in.Objects, &answer, "request", "--from", path(from), "--to", path(c), "--protocol", "TCP", "--port", "8080", "--complete"); err != nil {
-			return err
-		}
-		answer.say(out, "Pod "+path(from)+" to Pod "+path(c))
+	if len(clients) < 2 {
+		return nil
 	}
+	var answer istioPath
+	from, to := path(clients[0]), path(clients[1])
+	if err := p.JSON(ctx, in.Objects, &answer, "request", "--from", from, "--to", to, "--protocol", "TCP", "--port", "8080", "--complete"); err != nil {
+		return err
+	}
+	answer.say(out, "Pod "+from+" to Pod "+to)
 	return nil
 }
 
@@ -108,6 +112,7 @@ func (a istioPath) say(out facts, key string) {
 			}
 			strict = strict || ref.Kind == "PeerAuthentication"
 		}
+		slices.Sort(policies) // their order is another fact
 		name := p.Object.Namespace + "/" + p.Object.Name
 		doubt := strings.Contains(p.Because, "cannot tell")
 		switch fact := p.Point + " " + key + " " + name; {
@@ -120,7 +125,6 @@ func (a istioPath) say(out facts, key string) {
 			set(out, fact, canonical(object{"passed": p.Verdict != "bypassed", "policies": policies}))
 		case p.Point == "workload":
 			if p.Kind == "ztunnel" {
-				slices.Sort(policies)
 				set(out, "verdict "+key+" "+name, canonical(p.Verdict))
 				if p.Verdict == "depends" {
 					out["verdict "+key+" "+name] = unsaid
@@ -136,8 +140,28 @@ func (a istioPath) say(out facts, key string) {
 	}
 }
 
-// routedBy is the Gateway of a route, if it is there with the Service and, of another vendor, its Pod.
-func routedBy(route object, in *input) object {
+// selects reports whether a Service selects a workload of the input.
+func selects(service object, in *input) bool {
+	want, _ := at(service, "spec", "selector").(object)
+	return slices.ContainsFunc(in.Objects, func(o object) bool {
+		labels := at(o, "metadata", "labels")
+		switch o["kind"] {
+		case "Deployment":
+			labels = at(o, "spec", "template", "metadata", "labels")
+		case "Pod":
+		default:
+			return false
+		}
+		all := len(want) > 0 && at(o, "metadata", "namespace") == at(service, "metadata", "namespace")
+		for key, value := range want {
+			all = all && at(labels, key) == value
+		}
+		return all
+	})
+}
+
+// routedBy is the Gateway of a route and its Service, if they are there with, of another vendor, its Pod.
+func routedBy(route object, in *input) (gateway, service object) {
 	first := func(v any, path ...string) any {
 		if list, _ := at(v, path...).([]any); len(list) > 0 {
 			return list[0]
@@ -145,21 +169,20 @@ func routedBy(route object, in *input) object {
 		return nil
 	}
 	parent, backend := first(route, "spec", "parentRefs"), first(first(route, "spec", "rules"), "backendRefs")
-	var gateway object
-	served, deployed := false, false
+	deployed := false
 	for _, o := range in.Objects {
 		labels := at(o, "metadata", "labels")
 		switch namespace, name := at(o, "metadata", "namespace"), at(o, "metadata", "name"); {
 		case o["kind"] == "Gateway" && name == at(parent, "name") && namespace == at(parent, "namespace"):
 			gateway = o
 		case o["kind"] == "Service" && name == at(backend, "name") && namespace == at(route, "metadata", "namespace"):
-			served = true
+			service = o
 		case at(labels, "gateway.envoyproxy.io/owning-gateway-name") == at(parent, "name") && at(labels, "gateway.envoyproxy.io/owning-gateway-namespace") == at(parent, "namespace"):
 			deployed = true
 		}
 	}
-	if !served || at(gateway, "spec", "gatewayClassName") == "eg" && !deployed {
-		return nil
+	if service == nil || at(gateway, "spec", "gatewayClassName") == "eg" && !deployed {
+		return nil, nil
 	}
-	return gateway
+	return gateway, service
 }

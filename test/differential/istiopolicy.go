@@ -33,6 +33,9 @@ func (g *istioInput) policy(name string, often istioKind) {
 	if g.Chance(40) {
 		k = often
 	}
+	if g.plain && k.kind != "PeerAuthentication" {
+		k = often
+	}
 	o := object{"apiVersion": k.version, "kind": k.kind}
 	if k.kind == "DestinationRule" {
 		g.destination(name)

@@ -2,22 +2,36 @@ package main
 
 import "slices"
 
-// tunneled reports whether ztunnel takes the traffic of a workload: its namespace asks for it, and it does not refuse.
-func (i istioItem) tunneled(in *input) bool {
-	asked, refused := false, false
+// tunneled reports whether ztunnel takes the traffic of a workload.
+func (i istioItem) tunneled(in *input) bool { return i.member(in) == "ztunnel" }
+
+// isOutside reports whether it is a workload outside of the mesh, of which the control plane knows nothing.
+func (i istioItem) isOutside(in *input) bool { return i.member(in) == "outside" }
+
+// member is how a workload is in the mesh, by its labels and those of its namespace; "" of what is no workload.
+func (i istioItem) member(in *input) string {
+	if i.Target.Kind != "Pod" && i.Target.Kind != "Deployment" {
+		return ""
+	}
+	var space, own any
 	for _, o := range in.Objects {
 		labels, name, namespace := at(o, "metadata", "labels"), at(o, "metadata", "name"), at(o, "metadata", "namespace")
 		switch {
 		case o["kind"] == "Namespace" && name == i.Target.Namespace:
-			asked = at(labels, "istio.io/dataplane-mode") == "ambient"
+			space = labels
 		case o["kind"] == i.Target.Kind && name == i.Target.Name && namespace == i.Target.Namespace:
-			if o["kind"] == "Deployment" {
-				labels = at(o, "spec", "template", "metadata", "labels")
+			if own = labels; o["kind"] == "Deployment" {
+				own = at(o, "spec", "template", "metadata", "labels")
 			}
-			refused = at(labels, "istio.io/dataplane-mode") == "none"
 		}
 	}
-	return asked && !refused && (i.Target.Kind == "Pod" || i.Target.Kind == "Deployment")
+	switch {
+	case at(space, "istio-injection") == "enabled" && at(own, "sidecar.istio.io/inject") != "false":
+		return "sidecar"
+	case at(space, "istio.io/dataplane-mode") == "ambient" && at(own, "istio.io/dataplane-mode") != "none":
+		return "ztunnel"
+	}
+	return "outside"
 }
 
 // tunnel notes the policies by action.

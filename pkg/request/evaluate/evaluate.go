@@ -33,6 +33,9 @@ type Decision struct {
 	By      []Decider // the rules that decided; of what is not evaluated those that might
 	Why     []string
 	Passed  []PassedStage // the stages before, in order
+	// Refusing are the policies there that may refuse, in the order in which they are asked, of a kind
+	// whose policies need not; nil: all that are in force.
+	Refusing []model.Ref
 }
 
 // FormatReason says in one sentence what decided: the rules, else why.

@@ -44,7 +44,8 @@ type Decision struct {
 	Why        []string       `json:"why"`                 // what decided, a sentence each
 	Passed     []PassedStage  `json:"passed"`              // the stages before, in order
 
-	hasGates bool // gates say more about requests than the decision does
+	hasGates bool        // gates say more about requests than the decision does
+	refusing []model.Ref // the policies that may refuse; nil: all that are in force
 }
 
 // ConnectionAnswer answers `request` about a connection between two ends. It has the shape of a
@@ -173,7 +174,7 @@ func connectionText(q ConnectionQuery) RequestText {
 
 func newDecision(kind model.GroupKind, d evaluate.Decision) Decision {
 	out := Decision{PolicyKind: kind.String(), Direction: d.Name, Outcome: string(d.Outcome), Stage: d.Stage,
-		By: newDecidingRules(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}}
+		By: newDecidingRules(d.By), Why: append([]string{}, d.Why...), Passed: []PassedStage{}, refusing: d.Refusing}
 	if d.At.Name != "" {
 		out.At = &d.At
 	}

@@ -156,10 +156,21 @@ func (w *Writer) judgeEdge(a *request.Answer, out *RequestResult) *point.Point {
 // listRefusing lists the policies in force before a backend is chosen that may refuse requests.
 func (w *Writer) listRefusing(out *RequestResult) []model.Ref {
 	var refs []model.Ref
+	told := map[string][]model.Ref{} // by kind
+	for i := range out.Decisions {
+		if d := &out.Decisions[i]; d.refusing != nil {
+			told[d.PolicyKind] = d.refusing
+		}
+	}
 	for i := range out.Effective {
 		item := &out.Effective[i]
 		k := w.Collector.Resolution.Kind(model.ParseGroupKind(item.PolicyKind))
 		if k == nil || len(k.Protects.Rules) == 0 && k.Evaluate == "" || item.Target.Kind == "Service" {
+			continue
+		}
+		if some, ok := told[item.PolicyKind]; ok {
+			refs = append(refs, some...)
+			told[item.PolicyKind] = nil
 			continue
 		}
 		for _, rule := range item.Rules {

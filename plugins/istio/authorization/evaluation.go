@@ -24,8 +24,9 @@ func Evaluate(a *request.Answer, r *resolve.Resolution, k *resolve.Kind) *evalua
 	}
 	for _, id := range nodes {
 		if id != topology.None && len(k.Contexts(id)) > 0 {
-			d := Decide(ListRules(k.Verdict(k.Contexts(id)[0])), &Question{Answer: a})
-			d.At = r.Node(id).Ref
+			rules := ListRules(k.Verdict(k.Contexts(id)[0]))
+			d := Decide(rules, &Question{Answer: a})
+			d.At, d.Refusing = r.Node(id).Ref, ListRefusing(rules)
 			return &evaluate.Judgement{Outcome: d.Outcome, Decisions: []evaluate.Decision{d}}
 		}
 	}
@@ -71,6 +72,23 @@ func ListRules(v *resolve.Verdict) []Rule {
 		}
 		out = append(out, Rule{Action: rule.Path[0].Name, Name: rule.Name, Value: merge.Unpack(rule.Value),
 			Policy: v.Layers[rule.From[0].Layer].Policy.Object})
+	}
+	return out
+}
+
+// ListRefusing lists the policies of rules that may refuse, each once, in order: those that are only
+// audited or tried do not.
+func ListRefusing(rules []Rule) []model.Ref {
+	out := []model.Ref{}
+	for _, rule := range rules {
+		switch rule.Action {
+		case "CUSTOM", "DENY", "ALLOW":
+		default:
+			continue
+		}
+		if !slices.Contains(out, rule.Policy.Ref) {
+			out = append(out, rule.Policy.Ref)
+		}
 	}
 	return out
 }

@@ -27,7 +27,6 @@ type pod struct {
 	namespace, name, account, address string
 	labels                            map[string]string
 	member                            member
-	refuses                           bool // it says itself, or its namespace does, that it is not in the mesh
 }
 
 // enrolled are the selectors of the Pods that ztunnel takes, as Istio is installed (manifests/charts/istio-cni/values.yaml).
@@ -61,14 +60,10 @@ func findPods(objects []manifest) ([]pod, error) {
 		}
 		marks := o.texts(append(at, "labels")...)
 		p := pod{namespace: o.namespace(), name: o.name(), labels: marks, account: "default", address: o.text("status", "podIP")}
-		spec := "spec"
-		if o.kind() == "Deployment" {
-			p.account = o.text("spec", "template", "spec", "serviceAccountName")
-		} else {
-			p.account = o.text(spec, "serviceAccountName")
-		}
-		if p.account == "" {
-			p.account = "default"
+		for _, account := range []string{o.text("spec", "serviceAccountName"), o.text("spec", "template", "spec", "serviceAccountName")} {
+			if account != "" {
+				p.account = account
+			}
 		}
 		p.enroll(spaces[p.namespace])
 		has[p.namespace+"/"+marks[gatewayName]] = true
@@ -94,12 +89,9 @@ func findPods(objects []manifest) ([]pod, error) {
 
 // enroll finds out how the Pod is in the mesh.
 func (p *pod) enroll(space map[string]string) {
-	injection, told := space["istio-injection"]
-	refused := p.labels["sidecar.istio.io/inject"] == "false"
-	p.refuses = refused || told && injection != "enabled" || p.labels["istio.io/dataplane-mode"] == "none"
 	switch {
 	case p.labels[gatewayName] != "":
-	case injection == "enabled" && !refused:
+	case space["istio-injection"] == "enabled" && p.labels["sidecar.istio.io/inject"] != "false":
 		p.member = sidecar
 	case enrolled.Matches(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: p.labels}}, space):
 		p.member = ztunnel
@@ -170,6 +162,18 @@ func behind(service manifest, pods []pod) []pod {
 	return out
 }
 
+// completed is a Service with the target ports that the API server fills in.
+func completed(service manifest) (string, error) {
+	list, _ := service.at("spec", "ports").([]any)
+	for _, entry := range list {
+		if port := entry.(map[string]any); port["targetPort"] == nil {
+			port["targetPort"] = port["port"]
+		}
+	}
+	text, err := json.Marshal(service)
+	return string(text), err
+}
+
 // slice is the EndpointSlice of a Service.
 func slice(service manifest, pods []pod) (string, error) {
 	var ports, endpoints []any
@@ -177,7 +181,7 @@ func slice(service manifest, pods []pod) (string, error) {
 	for _, entry := range list {
 		fields := manifest(entry.(map[string]any))
 		number := fields.at("targetPort")
-		if number == nil {
+		if number == nil { // that of a waypoint
 			number = fields.at("port")
 		}
 		ports = append(ports, map[string]any{"name": fields.at("name"), "port": number, "protocol": "TCP"})

@@ -30,8 +30,8 @@ type hop struct {
 	to      []*workloadapi.Workload
 }
 
-// points notes by which points a request comes, and the policies there: of every route, from every Pod to every Service, and from every workload to
-// the next.
+// points notes by which points a request comes, and the policies there: of every route, from every workload to every Service, and from the first
+// workload to the second.
 func (w *world) points(out facts, objects []manifest) {
 	byRef := map[string]manifest{}
 	var clients []pod
@@ -52,12 +52,10 @@ func (w *world) points(out facts, objects []manifest) {
 			}
 		}
 	}
-	for i, p := range clients {
-		if i > 0 && i < 3 {
-			from := clients[i-1]
-			w.walk(out, hop{key: "Pod " + from.namespace + "/" + from.name + " to Pod " + p.namespace + "/" + p.name, from: from,
-				to: []*workloadapi.Workload{workloads[p.namespace+"/"+p.name]}}, workloads)
-		}
+	if len(clients) > 1 {
+		from, to := clients[0], clients[1]
+		w.walk(out, hop{key: "Pod " + from.namespace + "/" + from.name + " to Pod " + to.namespace + "/" + to.name, from: from,
+			to: []*workloadapi.Workload{workloads[to.namespace+"/"+to.name]}}, workloads)
 	}
 }
 
@@ -123,7 +121,8 @@ func (w *world) behindService(s *model.ServiceInfo, workloads map[string]*worklo
 	return out
 }
 
-// walk notes the waypoints of a hop, passed or not, and what the workloads have that it comes to.
+// walk notes the waypoints of a hop, passed or not, and what the workloads have that it comes to. Of a waypoint that it does not pass, the policies are
+// those that hold for anything else that leads through it to the same Pods.
 func (w *world) walk(out facts, h hop, workloads map[string]*workloadapi.Workload) {
 	ofService := ""
 	if h.service != nil {
@@ -132,11 +131,15 @@ func (w *world) walk(out facts, h hop, workloads map[string]*workloadapi.Workloa
 	if h.backend != nil {
 		ofService = waypointOf(h.backend.Service.GetWaypoint())
 	}
-	noted := map[string]bool{}
-	note := func(waypoint string, service *model.ServiceInfo, passed bool) {
-		if waypoint != "" && (!noted[waypoint] || passed) {
-			noted[waypoint] = true
-			out.note("waypoint "+h.key+" "+waypoint, map[string]any{"passed": passed, "policies": w.atWaypoint(waypoint, service)})
+	through, around := map[string][]string{}, map[string][]string{} // policies by waypoint
+	pass := func(waypoint string, service *model.ServiceInfo) {
+		if waypoint != "" {
+			through[waypoint] = w.atWaypoint(waypoint, service)
+		}
+	}
+	bypass := func(waypoint string, service *model.ServiceInfo) {
+		if waypoint != "" {
+			around[waypoint] = append(around[waypoint], w.atWaypoint(waypoint, service)...)
 		}
 	}
 	for _, to := range h.to {
@@ -147,20 +150,30 @@ func (w *world) walk(out facts, h hop, workloads map[string]*workloadapi.Workloa
 		}
 		own := waypointOf(to.Waypoint)
 		if w.dialsPod(h) {
-			note(passed, nil, passed != "")
+			pass(passed, nil)
 		} else {
-			note(passed, h.backend, passed != "")
+			pass(passed, h.backend)
 		}
-		note(ofService, h.backend, false)
-		note(own, nil, false)
-		if h.backend == nil {
+		bypass(own, nil)
+		if h.backend != nil {
+			bypass(ofService, h.backend)
+		} else {
 			for key := range to.Services {
 				if s := w.server.Env().ServiceInfo(key); s != nil {
-					note(waypointOf(s.Service.GetWaypoint()), s, false)
+					bypass(waypointOf(s.Service.GetWaypoint()), s)
 				}
 			}
 		}
 		w.atWorkload(out, h, source, to)
+	}
+	for waypoint, policies := range around {
+		if _, passed := through[waypoint]; !passed {
+			slices.Sort(policies)
+			out.note("waypoint "+h.key+" "+waypoint, map[string]any{"passed": false, "policies": slices.Compact(policies)})
+		}
+	}
+	for waypoint, policies := range through {
+		out.note("waypoint "+h.key+" "+waypoint, map[string]any{"passed": true, "policies": policies})
 	}
 }
 
@@ -254,7 +267,7 @@ func (w *world) atWaypoint(name string, service *model.ServiceInfo) []string {
 	return []string{"no such Service"}
 }
 
-// inForce lists the policies by which a proxy refuses requests, in the order in which it asks them. Those that are only tried are left out.
+// inForce lists the policies by which a proxy refuses requests. Those that are only tried are left out.
 func (w *world) inForce(proxy *model.Proxy, service *model.Service) []string {
 	var out []string
 	matcher := model.PolicyMatcherForProxy(proxy).WithService(service).WithRootNamespace(w.push.AuthzPolicies.RootNamespace)
@@ -266,6 +279,7 @@ func (w *world) inForce(proxy *model.Proxy, service *model.Service) []string {
 			}
 		}
 	}
+	slices.Sort(out) // their order is another fact
 	return out
 }
 

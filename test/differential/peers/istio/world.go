@@ -88,10 +88,16 @@ func start(t test.Failer, objects []manifest) (*world, error) {
 			cluster = append(cluster, made...)
 		case strings.HasSuffix(group, ".istio.io"):
 			istio = append(istio, string(text))
-			if o.kind() == "AuthorizationPolicy" || o.kind() == "ServiceEntry" { // ambient mode reads them from the cluster
+			if slices.Contains([]string{"AuthorizationPolicy", "PeerAuthentication", "ServiceEntry"}, o.kind()) { // ambient mode reads them from the cluster
 				cluster = append(cluster, string(text))
 			}
-		case slices.Contains([]string{"Namespace", "Service", "GatewayClass"}, o.kind()):
+		case o.kind() == "Service":
+			text, err := completed(o)
+			if err != nil {
+				return nil, err
+			}
+			cluster = append(cluster, text)
+		case o.kind() == "Namespace", o.kind() == "GatewayClass":
 			cluster = append(cluster, string(text))
 		}
 	}
@@ -258,8 +264,8 @@ type target struct {
 	tunneled bool           // it has no proxy of its own, and ztunnel takes its traffic
 }
 
-// targets lists workloads, Gateways and what waypoints serve. The Pods of a Gateway stand for the Gateway. Workloads that do not want to be in the
-// mesh are left out; those that nobody asked to be in it are taken to have a sidecar.
+// targets lists workloads, Gateways and what waypoints serve. The Pods of a Gateway stand for the Gateway. Workloads outside of the mesh are left
+// out.
 func (w *world) targets(objects []manifest) []target {
 	var out []target
 	ofGateways := map[string]map[string]string{}
@@ -273,7 +279,7 @@ func (w *world) targets(objects []manifest) []target {
 			marks := o.texts(append(at, "labels")...)
 			if marks[gatewayName] == "" {
 				p := w.pod(o.namespace(), o.name())
-				if p.member == outside && p.refuses {
+				if p.member == outside {
 					continue
 				}
 				proxy := w.proxy(model.SidecarProxy, o, marks, o.texts(append(at, "annotations")...))
