@@ -168,12 +168,18 @@ func (at foldTarget) checkProviders(all []authzPolicy) {
 	}
 }
 
+// hasEmptySelector reports whether the selector of a policy is there and says nothing: to ztunnel that
+// is neither a namespace nor a workload.
+func hasEmptySelector(o *model.Object) bool {
+	selector := o.Body.At("spec", "selector")
+	return selector.IsObject() && !selector.Field("matchLabels").IsObject()
+}
+
 // findAuthorized finds the targets of an AuthorizationPolicy, and says where it is not known
 // whether its provider can be asked.
 func findAuthorized(w *proxyIndex, p *policy.Policy) (attachPoints, []model.Problem) {
 	out, problems := findAttached(w, p)
-	if selector := p.Object.Body.At("spec", "selector"); selector.IsObject() &&
-		!selector.Field("matchLabels").IsObject() {
+	if hasEmptySelector(p.Object) {
 		n := len(out.targets)
 		out.targets = slices.DeleteFunc(out.targets, func(t target) bool { return t.membership == ztunnelMember })
 		if len(out.targets) < n {

@@ -229,7 +229,7 @@ func (j *workloadJudge) findRules() (certain, possible []authorization.Rule) {
 	t := j.assumedTarget()
 	all := j.listAttached(k, func(p *policy.Policy) bool {
 		holds, _ := j.isAttached(p.Ref().Namespace, readPolicyTargets(p.Object), t)
-		return holds
+		return holds && (j.kind != ztunnelPoint || !hasEmptySelector(p.Object))
 	})
 	certain = j.foldRules(t, all)
 	if !j.hop.To.LabelsUnknown {
@@ -237,6 +237,9 @@ func (j *workloadJudge) findRules() (certain, possible []authorization.Rule) {
 	}
 	all = j.listAttached(k, func(p *policy.Policy) bool {
 		s := readPolicyTargets(p.Object)
+		if j.kind == ztunnelPoint && hasEmptySelector(p.Object) {
+			return false
+		}
 		return len(s.refs) == 0 && (p.Ref().Namespace == j.root || p.Ref().Namespace == t.namespace()) &&
 			maySelect(s.selector, t.pods[0])
 	})

@@ -12,14 +12,16 @@ import (
 var istio = peer{Peer: built("istio", "istio.io/istio", "pilot/cmd/dopolicy-peer"), generate: drawIstio, ask: askIstio}
 
 // drawIstio draws two namespaces and the root namespace, which one in five times is another than istio-system; workloads in them, a quarter as
-// Deployments; Gateways and waypoints, a third of them with a Pod; Services behind waypoints; and policies of nine kinds, two in five of one kind,
-// that select by few labels or name something. Two of three inputs have policies of the two kinds only that refuse requests. One reference in twelve leads nowhere, and one policy in seven names something of another
-// namespace. Every mesh has its ConfigMap, since Istio's control plane always has one.
+// Deployments; Gateways and waypoints, a third of them with a Pod; Services of those workloads, most behind waypoints; and policies of nine kinds, two in
+// five of one kind, that select by few labels or name something. Two of three inputs have policies of the two kinds only that refuse requests. One
+// reference in twelve leads nowhere, and one policy in seven names something of another namespace. Every mesh has its ConfigMap, since Istio's control
+// plane always has one.
 //
 // Who is in the mesh is not for the control plane to say: by the labels of namespaces workloads have a sidecar, ztunnel takes their traffic, or they
-// are outside, and one in eight says otherwise itself. Of ztunnel that is asked of the selectors with which Istio is installed. A third of the meshes
-// have a Gateway of Envoy Gateway, with its Pod. Every Gateway has a route to every Service. Tokens are checked with keys in the policy, so that nothing is fetched. Providers of tracing are of types that can trace, because what
-// others trace is said by listeners only. What validation refuses is not drawn, as the webhook keeps it out.
+// are outside, and one in eight says otherwise itself. A third of the meshes have a Gateway of Envoy Gateway, with its Pod. Every Gateway has a route to
+// every Service. Tokens are checked with keys in the policy, so that nothing is fetched. Providers of tracing are of types that can trace, because what
+// others trace is said by listeners only. What validation refuses is not drawn, as the webhook keeps it out; second waypoints that take a part, several
+// clusters and Gateways that are deployed by hand are left out, because the program says of them that it depends.
 func drawIstio(s draw.Source) input {
 	g := istioInput{drawing: drawing{Source: s}, root: "istio-system", plain: s.Chance(65)}
 	if g.Chance(20) {
