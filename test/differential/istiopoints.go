@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/test/differential/program"
@@ -33,7 +34,7 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 		return err
 	}
 	var keys []string
-	var empty []bool // of each whether its Service selects nothing
+	var pods [][]object // of each the workloads that its Service selects
 	var lines strings.Builder
 	var clients []object
 	for _, o := range in.Objects {
@@ -45,13 +46,13 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 		switch o["kind"] {
 		case "HTTPRoute":
 			if gateway, service := routedBy(o, in); gateway != nil {
-				empty = append(empty, !selects(service, in))
+				pods = append(pods, selected(service, in))
 				keys = append(keys, "HTTPRoute "+path(o))
 				fmt.Fprintf(&lines, "http://%v/ --gateway %s\n", at(o, "spec", "hostnames").([]any)[0], path(gateway))
 			}
 		case "Service":
 			for _, c := range clients {
-				empty = append(empty, !selects(o, in))
+				pods = append(pods, selected(o, in))
 				keys = append(keys, "Pod "+path(c)+" to Service "+path(o))
 				fmt.Fprintf(&lines, "http://%v.%v/ --from %s\n", at(o, "metadata", "name"), at(o, "metadata", "namespace"), path(c))
 			}
@@ -71,10 +72,11 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 			return fmt.Errorf("%d answers to %d requests", len(list.Items), len(keys))
 		}
 		for i, key := range keys {
-			if empty[i] { // Pods that are not in the input are taken to be there
+			if pods[i] == nil { // Pods that are not in the input are taken to be there
 				list.Items[i].Path = slices.DeleteFunc(list.Items[i].Path, func(p istioPoint) bool { return p.Point != "edge" })
 			}
 			list.Items[i].say(out, key)
+			list.Items[i].sayOfOthers(out, key, pods[i], in)
 		}
 	}
 	if len(clients) < 2 {
@@ -140,24 +142,68 @@ func (a istioPath) say(out facts, key string) {
 	}
 }
 
-// selects reports whether a Service selects a workload of the input.
-func selects(service object, in *input) bool {
+// more is what is said of Pods of which the same holds, and which are not listed.
+var more = regexp.MustCompile(`and so for (\d+) more`)
+
+// sayOfOthers notes of workloads that are not listed what is noted of the one for which it is said. It is not compared where that may be several.
+func (a istioPath) sayOfOthers(out facts, key string, pods []object, in *input) {
+	listed := map[string]bool{}
+	like, count, several := "", "", false
+	for _, p := range a.Path {
+		if p.Point != "workload" {
+			continue
+		}
+		name := p.Object.Namespace + "/" + p.Object.Name
+		listed[name] = true
+		if m := more.FindStringSubmatch(p.Because); m != nil {
+			several = like != ""
+			like, count = name, m[1]
+		}
+	}
+	var others []string
+	for _, o := range pods {
+		item := istioItem{}
+		item.Target.Kind, item.Target.Namespace, item.Target.Name = o["kind"].(string), at(o, "metadata", "namespace").(string), at(o, "metadata", "name").(string)
+		if name := path(o); !listed[name] && !item.isOutside(in) {
+			others = append(others, name)
+		}
+	}
+	if like == "" {
+		return
+	}
+	for _, sort := range []string{"workload", "identity", "verdict"} {
+		for _, name := range others {
+			if value := out[sort+" "+key+" "+like]; several || count != strconv.Itoa(len(others)) {
+				out[sort+" "+key+" "+name] = unsaid
+			} else {
+				set(out, sort+" "+key+" "+name, value)
+			}
+		}
+	}
+}
+
+// selected lists the workloads of the input that a Service selects.
+func selected(service object, in *input) []object {
+	var out []object
 	want, _ := at(service, "spec", "selector").(object)
-	return slices.ContainsFunc(in.Objects, func(o object) bool {
+	for _, o := range in.Objects {
 		labels := at(o, "metadata", "labels")
 		switch o["kind"] {
 		case "Deployment":
 			labels = at(o, "spec", "template", "metadata", "labels")
 		case "Pod":
 		default:
-			return false
+			continue
 		}
 		all := len(want) > 0 && at(o, "metadata", "namespace") == at(service, "metadata", "namespace")
 		for key, value := range want {
 			all = all && at(labels, key) == value
 		}
-		return all
-	})
+		if all {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // routedBy is the Gateway of a route and its Service, if they are there with, of another vendor, its Pod.

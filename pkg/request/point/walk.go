@@ -248,7 +248,8 @@ func foldAlike(ways []alternative) []alternative {
 		same := slices.IndexFunc(out, func(o alternative) bool {
 			return o.backend == way.backend && slices.EqualFunc(o.points, way.points, func(a, b Point) bool {
 				return a.Name == b.Name && a.Kind == b.Kind && a.Verdict == b.Verdict && a.Because == b.Because &&
-					a.Port == b.Port && slices.Equal(a.Policies, b.Policies) && a.Object.GroupKind() == b.Object.GroupKind()
+					a.Port == b.Port && slices.Equal(a.Policies, b.Policies) &&
+					(a.Object == b.Object || a.Name != Waypoint && a.Object.GroupKind() == b.Object.GroupKind())
 			})
 		})
 		if same >= 0 {
