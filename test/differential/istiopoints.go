@@ -33,6 +33,7 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 	if err != nil {
 		return err
 	}
+	tied := tiedPeers(in)
 	var keys []string
 	var pods [][]object // of each the workloads that its Service selects
 	var lines strings.Builder
@@ -75,7 +76,7 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 			if pods[i] == nil { // Pods that are not in the input are taken to be there
 				list.Items[i].Path = slices.DeleteFunc(list.Items[i].Path, func(p istioPoint) bool { return p.Point != "edge" })
 			}
-			list.Items[i].say(out, key)
+			list.Items[i].say(out, key, tied)
 			list.Items[i].sayOfOthers(out, key, pods[i], in)
 		}
 	}
@@ -87,8 +88,25 @@ func istioPoints(ctx context.Context, out facts, p program.Program, in *input) e
 	if err := p.JSON(ctx, in.Objects, &answer, "request", "--from", from, "--to", to, "--protocol", "TCP", "--port", "8080", "--complete"); err != nil {
 		return err
 	}
-	answer.say(out, "Pod "+from+" to Pod "+to)
+	answer.say(out, "Pod "+from+" to Pod "+to, tied)
 	return nil
+}
+
+// tiedPeers reports whether two PeerAuthentications of a namespace are equally old. To proxies the name decides then. For ztunnel the control plane takes
+// the one that it happens to come to first (pilot/pkg/serviceregistry/ambient/authorization.go, convertedSelectorPeerAuthentications).
+func tiedPeers(in *input) bool {
+	seen := map[[2]any]bool{}
+	for _, o := range in.Objects {
+		if o["kind"] != "PeerAuthentication" {
+			continue
+		}
+		key := [2]any{at(o, "metadata", "namespace"), at(o, "metadata", "creationTimestamp")}
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+	}
+	return false
 }
 
 // path is the namespace and the name of an object.
@@ -97,8 +115,8 @@ func path(o object) string {
 }
 
 // say notes the points: of the mesh's proxies which policies are in force there, of waypoints whether the request passes them, of workloads who is
-// seen there, and what ztunnel says to that. What is said with a doubt is not compared.
-func (a istioPath) say(out facts, key string) {
+// seen there, and what ztunnel says to that. What is said with a doubt is not compared, and of ztunnel neither what a tied PeerAuthentication decides.
+func (a istioPath) say(out facts, key string, tied bool) {
 	passed := map[string]bool{}
 	for _, p := range a.Path {
 		if p.Point == "waypoint" && p.Verdict != "bypassed" {
@@ -133,6 +151,9 @@ func (a istioPath) say(out facts, key string) {
 				}
 			}
 			set(out, fact, canonical(object{"kind": p.Kind, "policies": policies, "strict": strict}))
+			if p.Kind == "ztunnel" && tied {
+				out[fact], out["verdict "+key+" "+name] = unsaid, unsaid
+			}
 			if p.Identity == nil {
 				out["identity "+key+" "+name] = unsaid
 			} else {
