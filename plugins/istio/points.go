@@ -291,7 +291,7 @@ func (j *hopJudge) foldRules(t target, layers []*policy.Policy) []authorization.
 // judgePeers adds what the mode of mTLS says: STRICT refuses who has no identity.
 func (j *workloadJudge) judgePeers(p *point.Point, d *evaluate.Decision) {
 	mode, by := j.findPeerMode()
-	if mode != "STRICT" || by == nil {
+	if mode != strict || by == nil {
 		return
 	}
 	if !slices.Contains(p.Policies, by.Ref) {
@@ -331,6 +331,13 @@ func (j *workloadJudge) findPeerMode() (mode string, by *model.Object) {
 		layers, units = j.foldAssumedPeers(k)
 	}
 	port := strconv.Itoa(j.hop.Port)
+	if j.kind == ztunnelPoint {
+		peers := newTunnelPeers(layers, j.root)
+		if by = peers.findStrict(port); by != nil {
+			return strict, by
+		}
+		return permissive, nil
+	}
 	mode = permissive
 	for _, u := range units {
 		if len(u.Path) != 2 && len(u.Path) != 3 || len(u.From) == 0 {
@@ -345,12 +352,6 @@ func (j *workloadJudge) findPeerMode() (mode string, by *model.Object) {
 			}
 		default:
 			continue
-		}
-		if j.kind == ztunnelPoint && text == "DISABLE" {
-			text = permissive // which it does not know; below STRICT it stays that
-			if u.Path[0].Name == "portLevelMtls" {
-				continue
-			}
 		}
 		mode, by = text, layers[u.From[0].Layer].Object
 	}
