@@ -137,7 +137,7 @@ func (e *Engine) wantedKinds(asked func(*policy.Kind) bool,
 // laterKinds are the kinds that are read only if there are policies about them, where the answer
 // is not about pods: pods are many.
 func (e *Engine) laterKinds(asked func(*policy.Kind) bool) map[model.GroupKind][]model.GroupKind {
-	if e.workloads || asked != nil {
+	if e.workloads || e.points || asked != nil {
 		return nil
 	}
 	out := map[model.GroupKind][]model.GroupKind{}
@@ -172,6 +172,6 @@ func (e *Engine) otherKinds(asked func(*policy.Kind) bool) func(*model.Object) b
 		if slices.Contains(known, gk) || knowledge.IsKnown(gk) {
 			return false
 		}
-		return descriptor.DefinesAttachedKind(definition) || e.workloads && knowledge.JudgesConnections(gk)
+		return descriptor.DefinesAttachedKind(definition) || (e.workloads || e.points) && knowledge.JudgesConnections(gk)
 	}
 }

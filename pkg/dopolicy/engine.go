@@ -42,6 +42,8 @@ type Options struct {
 	// Workloads makes pods and workloads part of the graph, also where no policy targets them:
 	// Connection needs them.
 	Workloads bool
+	// Points reads of a cluster what judges requests behind their Gateways, and the workloads there.
+	Points bool
 }
 
 // Engine knows the policy kinds of vendors, and how their data planes treat requests. An Engine
@@ -55,6 +57,7 @@ type Engine struct {
 	judges      view.Judges
 	admission   *schema.Admission
 	workloads   bool
+	points      bool
 }
 
 // New makes an engine of vendors (plugins.All() are the built-in ones). Mistakes in the user's
@@ -87,7 +90,7 @@ func NewWithCatalog(vendors []plugin.Plugin, catalog *descriptor.Catalog, o Opti
 	}
 	return &Engine{plugins: vendors, catalog: catalog, normalizers: plugin.Normalizers(vendors, catalog),
 		profiles: plugin.RoutingProfiles(catalog),
-		judges:   judges, admission: schema.NewAdmission(schemas), workloads: o.Workloads}, nil
+		judges:   judges, admission: schema.NewAdmission(schemas), workloads: o.Workloads, points: o.Points}, nil
 }
 
 // Catalog is what the engine knows about policy kinds.

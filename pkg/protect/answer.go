@@ -112,6 +112,7 @@ type Outcome struct {
 	Statuses []string // that it may get from gates
 	Through  bool     // it may get through to a backend
 	By       []Answer // the gates that may answer
+	Access   bool     // one of them may refuse it by who sends it, or with what
 }
 
 // Outcome tells which statuses the request may get from gates, as it is written: a credential that
@@ -129,6 +130,7 @@ func (g *Gates) Outcome() Outcome {
 			certain = certain && one.Refuses == AlwaysRefuses
 		}
 		for _, one := range asked {
+			out.Access = out.Access || one.Property.IsAccess()
 			answers := one.Answers
 			if certain {
 				answers = one.Missing

@@ -86,12 +86,21 @@ func addDetours(ways [][]point.Detour, to ...point.Detour) [][]point.Detour {
 func (j *hopJudge) findNamed(h *point.Hop) []namedWaypoint {
 	var out []namedWaypoint
 	add := func(o *model.Object, labels map[string]string, service *model.Object) {
-		ref, _ := findWaypointName(j.in, o, labels)
+		ref, doubt := findWaypointName(j.in, o, labels)
+		if doubt != "" { // a waypoint beside it is the one that its Namespace may name
+			ref = j.findWaypointIn(o.Ref.Namespace)
+		}
 		if ref.Name == "" || ref == h.To.Ref() {
-			return // a Namespace that is not in the input may name one: waypointProblems says so
+			return
 		}
 		n := namedWaypoint{ref: ref, service: service, gateway: j.in.Get(ref)}
 		n.passed, n.reason, n.doubt = j.isPassed(h, &n)
+		switch {
+		case doubt != "" && !n.passed && n.doubt == "":
+			return
+		case doubt != "":
+			n.passed, n.doubt = false, "cannot tell whether "+ref.String()+" is its waypoint: "+doubt
+		}
 		at := slices.IndexFunc(out, func(o namedWaypoint) bool { return o.ref == ref })
 		switch {
 		case at < 0:
@@ -116,6 +125,16 @@ func (j *hopJudge) findNamed(h *point.Hop) []namedWaypoint {
 		}
 	}
 	return out
+}
+
+// findWaypointIn is the first waypoint of a namespace; zero if there is none.
+func (j *hopJudge) findWaypointIn(namespace string) model.Ref {
+	for _, t := range j.byNamespace[namespace] {
+		if t.form == waypoint && t.service == nil && t.object.Ref.GroupKind() == gatewayKind {
+			return t.object.Ref
+		}
+	}
+	return model.Ref{}
 }
 
 // findWaypointName is the Gateway that labels of an object name as its waypoint, else those of its
@@ -172,7 +191,9 @@ func (j *hopJudge) isPassed(h *point.Hop, n *namedWaypoint) (passed bool, reason
 	from := j.findMember(&h.From)
 	switch {
 	case j.isOwnProxy(&h.From):
-		passed, reason = j.isPassedByGateway(h, n, headless)
+		if passed, reason, doubt = j.isPassedByGateway(h, n, headless); doubt != "" {
+			return false, reason, doubt
+		}
 	case n.service != nil && (!h.ToService || headless):
 		reason = h.From.String() + " connects to the Pods, and the waypoint is for what is sent to the Service"
 	case n.service == nil && h.ToService && !headless:
@@ -198,35 +219,39 @@ func (j *hopJudge) isPassed(h *point.Hop, n *namedWaypoint) (passed bool, reason
 // isPassedByGateway reports whether a Gateway of Istio sends through the waypoint of a Service: only
 // if a label asks for it, and never to a headless Service
 // (pilot/pkg/xds/endpoints/endpoint_builder.go:995-1020).
-func (j *hopJudge) isPassedByGateway(h *point.Hop, n *namedWaypoint, headless bool) (passed bool, reason string) {
+func (j *hopJudge) isPassedByGateway(h *point.Hop, n *namedWaypoint, headless bool) (passed bool, reason, doubt string) {
 	switch {
 	case n.service == nil:
-		return false, h.From.String() + " sends to the Pods, and not through their waypoint"
+		return false, h.From.String() + " sends to the Pods, and not through their waypoint", ""
 	case headless:
-		return false, n.service.Ref.String() + " has no cluster IP, and cannot be reached through a waypoint"
+		return false, n.service.Ref.String() + " has no cluster IP, and cannot be reached through a waypoint", ""
 	case !j.settings.Bool("istio.enableIngressWaypointRouting"):
-		return false, "Gateways send to the Pods (istio.enableIngressWaypointRouting=false)"
+		return false, "Gateways send to the Pods (istio.enableIngressWaypointRouting=false)", ""
 	}
+	from := "it comes from " + h.From.Gateway.Ref.String() + ", and "
 	text, own := n.service.Labels[ingressUseWaypoint]
 	where := n.service.Ref.String()
 	if !own {
 		where = "neither " + where + " nor its Namespace"
-		if ns := j.in.Get(model.Ref{Kind: "Namespace", Name: n.service.Ref.Namespace}); ns != nil {
-			text, own = ns.Labels[ingressUseWaypoint]
-			if own {
-				where = ns.Ref.String()
-			}
+		space := model.Ref{Kind: "Namespace", Name: n.service.Ref.Namespace}
+		ns := j.in.Get(space)
+		if ns == nil {
+			return false, from + n.service.Ref.String() + " does not have the label " + ingressUseWaypoint,
+				"cannot tell whether Gateways send through " + n.ref.String() + ": the labels of " + space.String() +
+					" are not in the input"
+		}
+		if text, own = ns.Labels[ingressUseWaypoint]; own {
+			where = space.String()
 		}
 	}
 	use, err := strconv.ParseBool(text)
 	switch {
 	case own && err == nil && use:
-		return true, ""
+		return true, "", ""
 	case own:
-		return false, "it comes from " + h.From.Gateway.Ref.String() + ", and label " + ingressUseWaypoint + " of " + where +
-			" is " + text + ", not true"
+		return false, from + "label " + ingressUseWaypoint + " of " + where + " is " + text + ", not true", ""
 	}
-	return false, "it comes from " + h.From.Gateway.Ref.String() + ", and " + where + " has the label " + ingressUseWaypoint
+	return false, from + where + " has the label " + ingressUseWaypoint, ""
 }
 
 // readWaypointFor is what a waypoint takes: service, workload, all or none, as it says itself or its

@@ -125,6 +125,7 @@ func Run(ctx context.Context, f *Options) error {
 	if err := f.Sides.Source.CheckFilesOrKustomization(); err != nil {
 		return err
 	}
+	f.Sides.Source.Points = f.Behavior.Enabled
 	engine, err := f.Sides.Source.Engine(ctx, f.Environment)
 	if err != nil {
 		return err

@@ -101,6 +101,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.Scope.checkFlags(o.Args, o.Query.Labels); err != nil {
 		return err
 	}
+	o.Query.Source.Points = o.Request != ""
 	if err := o.Dumps.CheckStdin(&o.Query.Source); err != nil {
 		return err
 	}

@@ -128,6 +128,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // openWithKinds reads the input, and finds the policy kinds that the flags name.
 func (o *Options) openWithKinds(ctx context.Context) (*source.Session, []model.GroupKind, error) {
+	o.Query.Source.Points = true
 	o.Query.Source.Workloads = o.Query.Source.Workloads || o.Request.Flags.Client != ""
 	session, err := o.Query.Source.Open(ctx, o.Environment)
 	if err != nil {

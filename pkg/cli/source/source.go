@@ -51,6 +51,7 @@ type Flags struct {
 	Schemas        SchemaFlags
 	NoSchemas      bool              // kinds without a schema are not asked about
 	Workloads      bool              // pods are asked about, whether or not there are policies about them
+	Points         bool              // what judges requests behind their Gateways is asked about
 	ClusterScoped  []model.GroupKind // known beside those of the catalogue
 	AllKinds       bool              // how every kind is read is asked about, whether or not there are policies of it
 }
@@ -145,7 +146,7 @@ func (f *Flags) Engine(ctx context.Context, env run.Environment) (*dopolicy.Engi
 
 // engineOptions are the user's policy kinds and settings.
 func (f *Flags) engineOptions(ctx context.Context) (dopolicy.Options, error) {
-	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads,
+	o := dopolicy.Options{Settings: f.Settings, Workloads: f.Workloads, Points: f.Points,
 		ExternalAuthenticates: slices.Contains(f.Assumptions, externalAuthenticates)}
 	var err error
 	if o.Schemas, err = f.Schemas.readOptions(ctx, f.Limits.Values()); err != nil {

@@ -321,6 +321,13 @@ func (p *Point) mergeWith(o *Point) {
 		}
 		return
 	}
+	if min(p.Verdict, o.Verdict) == Allowed && max(p.Verdict, o.Verdict) == Bypassed { // it goes on in any case
+		if o.Verdict == Allowed {
+			p.Verdict, p.Because, o = Allowed, o.Because, &Point{Because: p.Because}
+		}
+		p.Because = strings.TrimPrefix(p.Because+"; or the request does not come by: "+o.Because, "; ")
+		return
+	}
 	if p.Verdict != Depends {
 		p.Because = fmt.Sprintf("%s: %s; or %s: %s", p.Verdict, p.Because, o.Verdict, o.Because)
 	} else if !strings.Contains(p.Because, o.Because) {

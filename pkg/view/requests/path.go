@@ -135,7 +135,7 @@ func (w *Writer) judgeEdge(a *request.Answer, out *RequestResult) *point.Point {
 		switch {
 		case d.Outcome == string(request.Denied):
 			p.Verdict, p.Because = point.Denied, d.KindName()+": "+d.FormatSentence()
-		case d.Outcome == string(request.NotEvaluated) && p.Verdict == point.Allowed && !d.hasGates:
+		case d.Outcome == string(request.NotEvaluated) && p.Verdict == point.Allowed:
 			p.Verdict, p.Because = point.Depends, d.KindName()+": "+d.FormatSentence()
 		}
 	}
@@ -147,6 +147,8 @@ func (w *Writer) judgeEdge(a *request.Answer, out *RequestResult) *point.Point {
 		p.Verdict, p.Because = point.Denied, "refused: "+answersText(o.By)
 	case out.deniesAll():
 		p.Verdict, p.Because = point.Denied, "a policy lets nobody through"
+	case o.Access:
+		p.Verdict, p.Because = point.Depends, "not judged: "+answersText(o.By)
 	case len(o.By) > 0:
 		p.Because = "not judged: " + answersText(o.By)
 	}
