@@ -128,7 +128,7 @@ func (j *hopJudge) findSource(e *point.End) *authorization.Source {
 		out.Doubt = member.doubt
 	case !own && member.membership != sidecarMember && member.membership != ztunnelMember:
 	case e.ServiceAccount() == "":
-		out.Doubt = "the service account of " + e.String() + " is not known"
+		out.Doubt, out.Namespace = "the service account of "+e.String()+" is not known", e.Namespace()
 	default:
 		out.Identity = j.trustDomain + "/ns/" + e.Namespace() + "/sa/" + e.ServiceAccount()
 	}

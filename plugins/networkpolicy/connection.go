@@ -168,10 +168,17 @@ func (c *connection) findGaps(e *connectionEnd) []resolve.Gap {
 	if e.Node != topology.None {
 		return c.kind.Gaps().At(e.Node)
 	}
-	for _, id := range c.graph.Lookup(model.Ref{Kind: "Namespace", Name: e.Namespace()}) {
-		return c.kind.Gaps().At(id)
+	var out []resolve.Gap
+	for _, gk := range append([]model.GroupKind{c.kind.GroupKind}, c.kind.Members...) {
+		ref := model.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: e.Namespace()}
+		if gk != ownKind {
+			ref.Namespace = ""
+		}
+		if c.snapshot.Cluster.IsUnreadRef(ref) {
+			out = append(out, resolve.Gap{Kind: gk, Namespace: ref.Namespace})
+		}
 	}
-	return nil
+	return out
 }
 
 // setDecision turns the possible outcomes into a decision.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -15,8 +16,9 @@ import (
 // mostAlternatives bounds the ways of one request that are walked.
 const mostAlternatives = 64
 
-// Walker walks the requests of one input. It is not safe for concurrent use.
+// Walker walks the requests of one input. It may be used by several goroutines.
 type Walker struct {
+	mu      sync.Mutex // held while a request is walked: layers keep what they find out
 	res     *resolve.Resolution
 	layers  []*Layer
 	vendors Vendors
@@ -53,13 +55,15 @@ type alternative struct {
 // Gateway that takes it, nil for a request in the mesh; clients are what sends it, as alternatives,
 // of a request through a Gateway none where it is not asked about.
 func (w *Walker) WalkRequest(a *request.Answer, edge *Point, clients []End) Path {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if len(a.Backends) == 0 || a.Outcome == request.Redirect || a.Assumed == request.Redirect {
 		return Path{}
 	}
 	var before []Point
 	sources := clients
 	if edge != nil {
-		sources = w.FindProxies(edge.Object)
+		sources = w.findProxies(edge.Object)
 		before = append(w.walkToGateway(a, clients, sources), *edge)
 	}
 	return w.join(before, w.walkToBackends(a, sources))
@@ -136,6 +140,8 @@ func (w *Walker) walkToBackend(a *request.Answer, b topology.BackendRef, sources
 
 // WalkConnection walks a connection between two ends.
 func (w *Walker) WalkConnection(from, to End, protocol string, port int) Path {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	points := w.walkHop(Hop{To: to, Protocol: protocol, Port: port}, []End{from})
 	return w.join(nil, []alternative{{points: points}})
 }
@@ -241,21 +247,31 @@ func (w *Walker) join(before []Point, ways []alternative) Path {
 	return out
 }
 
+// describe writes what an answer says of a way, without the names of the Pods.
+func (a *alternative) describe() string {
+	out := a.backend.String()
+	for i := range a.points {
+		p := &a.points[i]
+		object := p.Object
+		if p.Name != Waypoint {
+			object.Name = ""
+		}
+		out += fmt.Sprint("\x00", p.Name, p.Kind, object, p.Verdict, p.Because, p.Port, p.Policies)
+	}
+	return out
+}
+
 // foldAlike puts alternatives together of which all points say the same, whichever Pod it is.
 func foldAlike(ways []alternative) []alternative {
 	var out []alternative
+	known := map[string]int{}
 	for _, way := range ways {
-		same := slices.IndexFunc(out, func(o alternative) bool {
-			return o.backend == way.backend && slices.EqualFunc(o.points, way.points, func(a, b Point) bool {
-				return a.Name == b.Name && a.Kind == b.Kind && a.Verdict == b.Verdict && a.Because == b.Because &&
-					a.Port == b.Port && slices.Equal(a.Policies, b.Policies) &&
-					(a.Object == b.Object || a.Name != Waypoint && a.Object.GroupKind() == b.Object.GroupKind())
-			})
-		})
-		if same >= 0 {
-			out[same].alike += way.alike + 1
+		key := way.describe()
+		if at, ok := known[key]; ok {
+			out[at].alike += way.alike + 1
 			continue
 		}
+		known[key] = len(out)
 		out = append(out, way)
 	}
 	return out
@@ -336,9 +352,9 @@ func (p *Point) mergeWith(o *Point) {
 	p.Verdict, p.Decision = Depends, nil
 }
 
-// FindProxies lists what the proxies of a Gateway are, as alternatives. Of an implementation of which
+// findProxies lists what the proxies of a Gateway are, as alternatives. Of an implementation of which
 // that is not known it is one end of which nothing is.
-func (w *Walker) FindProxies(gateway model.Ref) []End {
+func (w *Walker) findProxies(gateway model.Ref) []End {
 	o := w.res.Snapshot.Get(gateway)
 	if o == nil {
 		return []End{{Node: topology.None, Stands: gateway, PodsUnknown: true}}

@@ -101,7 +101,7 @@ func FindPoints(r *resolve.Resolution, a *request.Answer, judges view.Judges) ([
 	}
 	w := Writer{Collector: collect.NewForRequests(r, nil), Judges: judges}
 	out := w.BuildResult(a)
-	if !out.hasLaterPoints() {
+	if !out.hasPoints() {
 		return nil, nil
 	}
 	return out.points, out.pathProblems()
@@ -113,15 +113,10 @@ func (w *Writer) FindPath(a *request.Answer) (verdict string, path []PathPoint) 
 	if !Walker(w.Collector.Resolution, w.Judges).HasLayers() {
 		return "", nil
 	}
-	if out := w.BuildResult(a); out.hasLaterPoints() {
+	if out := w.BuildResult(a); out.hasPoints() {
 		return out.Verdict, out.Path
 	}
 	return "", nil
-}
-
-// hasLaterPoints reports whether there is a point other than the Gateway.
-func (a *RequestResult) hasLaterPoints() bool {
-	return slices.ContainsFunc(a.points, func(p point.Point) bool { return p.Name != point.Edge })
 }
 
 // judgeEdge is what the Gateway itself says: by the decisions of kinds that judge requests, and by
@@ -229,7 +224,19 @@ func (a *RequestResult) verdictLines() []string {
 	if a.Verdict == string(point.Depends) {
 		return []string{"verdict: depends, the input does not tell"}
 	}
-	return []string{"verdict: " + a.Verdict}
+	line := "verdict: " + a.Verdict
+	if a.Verdict == string(point.Allowed) {
+		var bypassed PathPoint
+		for i := range a.Path {
+			if a.Path[i].Verdict == string(point.Bypassed) {
+				bypassed.Policies = append(bypassed.Policies, a.Path[i].Policies...)
+			}
+		}
+		if len(bypassed.Policies) > 0 {
+			line += ", and bypasses " + bypassed.policyText()
+		}
+	}
+	return []string{line}
 }
 
 // hasPoints reports whether there is a point behind the Gateway.

@@ -218,8 +218,11 @@ func (w *Writer) JudgeRequest(a *request.Answer) []Decision {
 	if a.Gateway == topology.None && a.Service.Name == "" {
 		return nil
 	}
-	var out []Decision
+	out, judged := w.decideAtService(a)
 	for _, v := range w.Judges.Evaluators.Judge(a, w.Collector.Resolution, w.Collector.Query.Kinds) {
+		if slices.Contains(judged, v.Kind) {
+			continue
+		}
 		gated := w.hasGates(v.Kind)
 		if gated && w.GatesDecide {
 			continue
@@ -236,6 +239,28 @@ func (w *Writer) JudgeRequest(a *request.Answer) []Decision {
 		}
 	}
 	return out
+}
+
+// decideAtService is what a proxy in front of the Service decides about a request in the mesh, with who
+// sends it; judged are the kinds that it asks. A proxy that the request does not come by decides nothing.
+func (w *Writer) decideAtService(a *request.Answer) (out []Decision, judged []model.GroupKind) {
+	if a.Service.Name == "" {
+		return nil, nil
+	}
+	path := WalkAnswer(Walker(w.Collector.Resolution, w.Judges), w.Collector.Resolution, a)
+	for i := range path.Points {
+		p := &path.Points[i]
+		if p.Name != point.Waypoint {
+			continue
+		}
+		judged = append(judged, p.PolicyKind)
+		if p.Decision != nil && p.Verdict != point.Bypassed {
+			d := *p.Decision
+			d.At = a.Service
+			out = append(out, newDecision(p.PolicyKind, d))
+		}
+	}
+	return out, judged
 }
 
 // hasGates reports whether descriptors say what policies of a kind keep out: then gates tell more

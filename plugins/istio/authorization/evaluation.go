@@ -52,6 +52,7 @@ type Question struct {
 type Source struct {
 	Identity  string // TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT; "" for none
 	Doubt     string // why the identity is not known; "": it is
+	Namespace string // the namespace of an identity of which only that is known
 	Addresses []netip.Addr
 }
 

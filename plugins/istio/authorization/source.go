@@ -65,6 +65,9 @@ func (j *ruleEvaluator) matchSourceField(name string, values []any) selector.Tru
 			return matchesValue(want, id)
 		})
 	case "namespaces":
+		if j.Source.Doubt != "" && j.Source.Namespace != "" {
+			return matchAny(values, func(want string) selector.Truth { return truthOf(matchesValue(want, j.Source.Namespace)) })
+		}
 		return j.matchIdentity(values, func(want, _, namespace, _ string) bool { return matchesValue(want, namespace) })
 	case "serviceAccounts":
 		return j.matchIdentity(values, func(want, _, namespace, account string) bool {
