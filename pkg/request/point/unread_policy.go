@@ -33,7 +33,8 @@ func (w *Walker) judgeUnread(h *Hop) []Point {
 			}
 			kind := w.res.Knowledge.PointKindOf(in.Object.Ref.GroupKind())
 			if byKind[kind] == nil {
-				byKind[kind] = &Point{Name: name, Kind: kind, Object: end.Ref(), Verdict: Depends, Port: h.WirePort}
+				byKind[kind] = &Point{Name: name, Kind: kind, Object: end.Ref(), Verdict: Depends, Port: h.WirePort,
+					IgnoresRequests: true}
 				order = append(order, byKind[kind])
 			}
 			p := byKind[kind]
