@@ -26,6 +26,9 @@ const (
 	waypointPoint = "waypoint"
 )
 
+// forbiddenStatus is what proxies answer to requests that a rule denies.
+const forbiddenStatus = 403
+
 // hbonePort is the port by which the proxies of the ambient mode are reached.
 const hbonePort = 15008
 
@@ -194,6 +197,9 @@ func (j *workloadJudge) judge() point.Point {
 	}
 	p.Policies = authorization.ListRefusing(possible)
 	p.IgnoresRequests = q.Opaque || !slices.ContainsFunc(possible, authorization.Rule.LooksAtRequests)
+	if !q.Opaque {
+		p.Status = forbiddenStatus
+	}
 	j.judgePeers(&p, &d)
 	p.Decision = &d
 	p.Verdict = map[request.Outcome]point.Verdict{request.Allowed: point.Allowed, request.Denied: point.Denied,
@@ -305,7 +311,7 @@ func (j *workloadJudge) judgePeers(p *point.Point, d *evaluate.Decision) {
 				[]string{j.source.Doubt}
 		}
 	case j.source.Identity == "":
-		p.IgnoresRequests = true
+		p.IgnoresRequests, p.Status = true, 0
 		d.Outcome, d.Stage, d.By, d.Why = request.Denied, "mTLS", []evaluate.Decider{decider},
 			[]string{"the mode is STRICT, and " + j.hop.From.String() + " has no identity of the mesh"}
 	}

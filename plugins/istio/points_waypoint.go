@@ -324,7 +324,7 @@ func (j *hopJudge) pass(h *point.Hop, n *namedWaypoint) point.Detour {
 	rules := j.findWaypointRules(n)
 	q := &authorization.Question{Source: source, Answer: h.Request, Rewritten: h.From.Gateway != nil}
 	d := authorization.Decide(rules, q)
-	p := point.Point{Tests: q.Tests, Name: point.Waypoint, Kind: waypointPoint, Object: n.ref,
+	p := point.Point{Tests: q.Tests, Status: forbiddenStatus, Name: point.Waypoint, Kind: waypointPoint, Object: n.ref,
 		Policies: authorization.ListRefusing(rules),
 		Identity: identityOf(source), PolicyKind: authorizationKind,
 		IgnoresRequests: !slices.ContainsFunc(rules, authorization.Rule.LooksAtRequests)}

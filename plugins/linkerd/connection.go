@@ -173,6 +173,7 @@ func (j *connectionJudge) ruleByTakers(out *ruling, v *server, all []namedGrant,
 	for i, route := range takers {
 		one := ruling{outcome: request.Denied}
 		if route == nil {
+			one.status = 404
 			one.why = []string{"404: no route on " + where + " takes " + sent.String()}
 		} else {
 			own := j.listRouteGrants(route)
@@ -189,6 +190,7 @@ func (j *connectionJudge) ruleByTakers(out *ruling, v *server, all []namedGrant,
 				one.outcome, one.why = request.NotEvaluated, []string{"whether it is let in on " + route.Ref.String() +
 					" of " + where + " depends on " + strings.Join(j.doubts, ", ")}
 			default:
+				one.status = 403
 				one.why = []string{"403: no grant fits, neither of " + route.Ref.String() + " nor of " + where}
 			}
 		}
@@ -199,7 +201,7 @@ func (j *connectionJudge) ruleByTakers(out *ruling, v *server, all []namedGrant,
 			return
 		}
 		if i == 0 {
-			out.outcome, out.by, out.why, out.forAll = one.outcome, one.by, one.why, route == nil
+			out.outcome, out.by, out.why, out.forAll, out.status = one.outcome, one.by, one.why, route == nil, one.status
 		}
 	}
 }

@@ -193,6 +193,7 @@ type ruling struct {
 	policies        []model.Ref
 	ignoresRequests bool
 	forAll          bool // it is the same for all clients
+	status          int  // that a denied request gets; 0: the connection is refused, or which it is is not known
 }
 
 // ruleByAll rules under every Server that may govern the port: where they do not agree, it depends.
@@ -247,6 +248,7 @@ func (j *connectionJudge) judge() point.Point {
 	d := evaluate.Decision{At: j.hop.To.Ref(), Outcome: out.outcome, Stage: out.stage, By: out.by, Why: out.why}
 	p := point.NewPoint(point.Workload, proxyPoint, serverKind, d, out.policies, j.port)
 	p.Problems, p.Identity, p.IgnoresRequests = problems, j.from.seenIdentity(), out.ignoresRequests
+	p.Status = out.status
 	return p
 }
 

@@ -91,6 +91,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	q, s := &o.Query, o.Environment.Streams
+	q.Source.Points = true
 	session, err := q.Source.Open(ctx, o.Environment)
 	if err != nil {
 		return err

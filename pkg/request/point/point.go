@@ -54,6 +54,7 @@ type Point struct {
 	Identity *string // of the source as it is seen there, "" for none; nil: the point knows no identities
 	Port     int     // the destination port as it is seen there; 0: it is not known, or plays no part
 
+	Status     int                // of HTTP, that a denial answers with; 0: the connection is refused
 	Decision   *evaluate.Decision // of kinds that judge in stages; nil: there is none
 	PolicyKind model.GroupKind    // whose decision it is
 

@@ -78,6 +78,7 @@ func (w *Writer) explainStatus(asked string, a *request.Answer, result *RequestR
 	e.addGates()
 	e.addTimeouts()
 	e.addDenials()
+	e.addPoints()
 	e.addNamed()
 	e.addUnknown(doubts)
 	e.setVerdict()
