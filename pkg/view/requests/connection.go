@@ -87,6 +87,9 @@ func Connection(r *resolve.Resolution, q ConnectionQuery, kinds []model.GroupKin
 			continue
 		}
 		judged[p.PolicyKind] = true
+		for _, policy := range p.Policies {
+			judged[policy.GroupKind()] = true
+		}
 		for _, gk := range r.Kind(p.PolicyKind).Members {
 			judged[gk] = true
 		}
