@@ -55,7 +55,7 @@ func findProxies(r *resolve.Resolution, gateway *model.Object, controller string
 	default:
 		all = append(all, inHome)
 	}
-	return point.NewProxies(r, gateway, controller, all...), true
+	return point.NewProxies(r, gateway, all...), true
 }
 
 // configuration is what is read of the controller's configuration.

@@ -118,7 +118,7 @@ func (j *hopJudge) findNamed(h *point.Hop) []namedWaypoint {
 		add(h.To.Object, workload.PodLabels(h.To.Object), nil)
 		if h.Service == nil {
 			for _, service := range j.services[h.To.Namespace()] {
-				if by := service.Body.At("spec", "selector"); by.Len() > 0 && hasLabels(workload.PodLabels(h.To.Object), by) {
+				if isBehind(service, h.To.Object) {
 					add(service, service.Labels, service)
 				}
 			}
@@ -342,9 +342,8 @@ func (j *hopJudge) pass(h *point.Hop, n *namedWaypoint) point.Detour {
 		d.Outcome, d.Why, d.By = request.NotEvaluated, []string{unread}, nil
 	}
 	p.Decision, p.Because = &d, d.FormatReason()
-	p.Verdict = map[request.Outcome]point.Verdict{request.Allowed: point.Allowed, request.Denied: point.Denied,
-		request.NotEvaluated: point.Depends}[d.Outcome]
-	return point.Detour{Point: p, Proxy: j.findOwnProxy(n.gateway)[0], Port: hbonePort}
+	p.Verdict = point.VerdictOf(d.Outcome)
+	return point.Detour{Point: p, Proxy: findOwnProxies(j.res, n.gateway)[0], Port: hbonePort}
 }
 
 // findLayeredRules are the rules of the policies that select a waypoint as a workload
@@ -354,7 +353,7 @@ func (j *hopJudge) findLayeredRules(n *namedWaypoint) []authorization.Rule {
 	if k == nil {
 		return nil
 	}
-	pod := j.findOwnProxy(n.gateway)[0]
+	pod := findOwnProxies(j.res, n.gateway)[0]
 	t := target{proxy: &proxy{form: sidecar, object: pod.Object, pods: []map[string]string{workload.PodLabels(pod.Object)}}}
 	var out []authorization.Rule
 	for _, p := range k.Policies {

@@ -161,12 +161,7 @@ func (j *inboundJudge) judge() point.Point {
 
 // describeGaps says what of the mesh could not be read; "" if all could.
 func (j *hopJudge) describeGaps() string {
-	for _, gk := range []model.GroupKind{permissionKind, tlsKind, identityKind} {
-		if j.in.Cluster.HasUnread(gk) {
-			return "cannot tell what " + gk.Kind + " objects say: they are forbidden"
-		}
-	}
-	return ""
+	return point.DescribeUnread(j.in.Cluster, permissionKind, tlsKind, identityKind)
 }
 
 // explain says why it is not known what sort of connection it is.

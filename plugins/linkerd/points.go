@@ -266,12 +266,7 @@ func (j *connectionJudge) explainGovernors(first, other *server) string {
 
 // describeGaps says what of the mesh could not be read; "" if all could.
 func (w *meshIndex) describeGaps() string {
-	for _, gk := range []model.GroupKind{serverKind, authorizationKind, oldAuthorizationKind, ownRouteKind} {
-		if w.in.Cluster.HasUnread(gk) {
-			return "cannot tell what " + gk.Kind + " objects say: they are forbidden"
-		}
-	}
-	return ""
+	return point.DescribeUnread(w.in.Cluster, serverKind, authorizationKind, oldAuthorizationKind, ownRouteKind)
 }
 
 // mayGovern reports whether a Server is for the port, whatever others are.

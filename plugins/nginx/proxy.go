@@ -14,7 +14,7 @@ func findProxies(r *resolve.Resolution, gateway *model.Object, owner string) ([]
 		return nil, false
 	}
 	name := gateway.Ref.Name + "-" + class
-	return point.NewProxies(r, gateway, owner, point.ProxyTemplate{Namespace: gateway.Ref.Namespace,
+	return point.NewProxies(r, gateway, point.ProxyTemplate{Namespace: gateway.Ref.Namespace,
 		Selects: map[string]string{"gateway.networking.k8s.io/gateway-name": gateway.Ref.Name},
 		Labels:  map[string]string{"app.kubernetes.io/name": name}, Account: name}), true
 }

@@ -12,5 +12,5 @@ func findProxies(_ *resolve.Resolution, gateway *model.Object, controller string
 	if controller != "io.cilium/gateway-controller" && (controller != "" || gateway.Text("spec", "gatewayClassName") != "cilium") {
 		return nil, false
 	}
-	return []point.End{{Node: topology.None, Stands: gateway.Ref, Gateway: gateway, Controller: controller}}, true
+	return []point.End{{Node: topology.None, Stands: gateway.Ref, Gateway: gateway}}, true
 }

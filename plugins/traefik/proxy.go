@@ -12,7 +12,7 @@ func findProxies(r *resolve.Resolution, gateway *model.Object, owner string) ([]
 	if owner != controller && (owner != "" || gateway.Text("spec", "gatewayClassName") != "traefik") {
 		return nil, false
 	}
-	return point.NewProxies(r, gateway, owner, point.ProxyTemplate{
+	return point.NewProxies(r, gateway, point.ProxyTemplate{
 		Selects: map[string]string{"app.kubernetes.io/name": "traefik"},
 		DialsService: func(_ *point.End, service *model.Object) bool {
 			return service.Annotations["traefik.io/service.nativelb"] == "true"

@@ -17,5 +17,5 @@ func (w *Walker) FindClients(a *request.Answer) []End {
 		return nil
 	}
 	return []End{{Object: NewAssumedPod(a.Request.From, "", "", nil), Node: topology.None, AccountUnknown: true,
-		LabelsUnknown: true, Note: "of the client only the namespace is known"}}
+		LabelsUnknown: true}}
 }

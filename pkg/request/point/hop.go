@@ -18,9 +18,8 @@ type End struct {
 	Object *model.Object
 	Node   topology.NodeID // of Object in the graph; None: it has none
 	// Stands is the object that is named in the place of one that is not in the input.
-	Stands     model.Ref
-	Gateway    *model.Object // whose proxies they are; nil: they are none
-	Controller string        // of the Gateway
+	Stands  model.Ref
+	Gateway *model.Object // whose proxies they are; nil: they are none
 
 	PodsUnknown    bool       // it has Pods, of which nothing is known
 	AccountUnknown bool       // which service account it has is not known
@@ -29,7 +28,6 @@ type End struct {
 	// DialsService reports whether a proxy connects to the address of a Service and leaves it to the
 	// network which of its Pods that is; nil: it connects to Pods.
 	DialsService func(service *model.Object) bool
-	Note         string // where it is from, if it is not in the input
 }
 
 // Ref is the object that stands for the end; zero for an address.

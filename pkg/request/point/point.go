@@ -75,10 +75,31 @@ type Point struct {
 func NewPoint(name Name, kind string, policyKind model.GroupKind, d evaluate.Decision, policies []model.Ref,
 	port int) Point {
 	out := Point{Name: name, Kind: kind, Object: d.At, Policies: policies, Port: port, Decision: &d, PolicyKind: policyKind,
-		IgnoresRequests: true, Verdict: map[request.Outcome]Verdict{request.Allowed: Allowed,
-			request.Denied: Denied, request.NotEvaluated: Depends}[d.Outcome]}
+		IgnoresRequests: true, Verdict: VerdictOf(d.Outcome)}
 	out.Because = d.FormatReason()
 	return out
+}
+
+// VerdictOf returns the outcome of a decision as a verdict.
+func VerdictOf(o request.Outcome) Verdict {
+	switch o {
+	case request.Allowed:
+		return Allowed
+	case request.Denied:
+		return Denied
+	}
+	return Depends
+}
+
+// DescribeUnread says that policies of one of some kinds could not be read, so that it is not known what
+// a point says; "" if all could.
+func DescribeUnread(c *model.Cluster, kinds ...model.GroupKind) string {
+	for _, gk := range kinds {
+		if c.HasUnread(gk) {
+			return "cannot tell what " + gk.Kind + " objects say: they are forbidden"
+		}
+	}
+	return ""
 }
 
 // combineVerdicts puts the verdicts of points together that a request passes one after the other: one
@@ -127,27 +148,6 @@ func (p *Path) FindCover(asked func(model.Ref) bool) (covered bool, doubt string
 		}
 	}
 	return doubt == "" && len(p.Ways) > 0, doubt
-}
-
-// IsIncomplete reports whether a point could not be judged.
-func (p *Path) IsIncomplete() bool {
-	return slices.ContainsFunc(p.Points, func(one Point) bool { return one.Verdict == Depends })
-}
-
-// Policies are the policies that judge the request, each once: those at the points that it passes.
-func (p *Path) Policies() []model.Ref {
-	var out []model.Ref
-	for i := range p.Points {
-		if p.Points[i].Verdict == Bypassed {
-			continue
-		}
-		for _, ref := range p.Points[i].Policies {
-			if !slices.Contains(out, ref) {
-				out = append(out, ref)
-			}
-		}
-	}
-	return out
 }
 
 // KeepKinds leaves only what policies of some kinds say; nil keeps all.

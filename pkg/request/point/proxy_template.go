@@ -21,10 +21,10 @@ type ProxyTemplate struct {
 // NewProxies returns the proxies of a Gateway: the Pods of the input that a template selects, else Pods
 // as each template has them, as alternatives. Of a Gateway without templates it is an end of which
 // nothing is known.
-func NewProxies(r *resolve.Resolution, gateway *model.Object, controller string, templates ...ProxyTemplate) []End {
+func NewProxies(r *resolve.Resolution, gateway *model.Object, templates ...ProxyTemplate) []End {
 	var found, assumed []End
 	add := func(to *[]End, e End, t *ProxyTemplate) {
-		e.Gateway, e.Controller, e.Stands = gateway, controller, gateway.Ref
+		e.Gateway, e.Stands = gateway, gateway.Ref
 		if t.DialsService != nil {
 			self := e
 			e.DialsService = func(service *model.Object) bool { return t.DialsService(&self, service) }
@@ -57,5 +57,5 @@ func NewProxies(r *resolve.Resolution, gateway *model.Object, controller string,
 	case len(assumed) > 0:
 		return assumed
 	}
-	return []End{{Node: topology.None, Gateway: gateway, Controller: controller, Stands: gateway.Ref, PodsUnknown: true}}
+	return []End{{Node: topology.None, Gateway: gateway, Stands: gateway.Ref, PodsUnknown: true}}
 }

@@ -368,7 +368,7 @@ func (w *Walker) findProxies(gateway model.Ref) []End {
 	if class != nil {
 		controller = class.Text("spec", "controllerName")
 	}
-	out := NewProxies(w.res, o, controller)
+	out := NewProxies(w.res, o)
 	for _, find := range w.vendors.Proxies {
 		if found, ok := find(w.res, o, controller); ok {
 			out = found

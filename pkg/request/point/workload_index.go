@@ -12,21 +12,17 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
-// workloadIndex finds the workloads of an input by a label.
-type workloadIndex struct {
-	byLabel     map[[2]string][]*model.Object // by key and value
-	byNamespace map[string][]*model.Object
-}
+// workloadIndex has the workloads of an input by each label of their Pods, its key and its value.
+type workloadIndex map[[2]string][]*model.Object
 
 // indexWorkloads lists the workloads of an input, once.
-func indexWorkloads(r *resolve.Resolution) *workloadIndex {
+func indexWorkloads(r *resolve.Resolution) workloadIndex {
 	type key struct{}
-	return resolve.Memoize(r, key{}, func() *workloadIndex {
-		out := &workloadIndex{byLabel: map[[2]string][]*model.Object{}, byNamespace: map[string][]*model.Object{}}
+	return resolve.Memoize(r, key{}, func() workloadIndex {
+		out := workloadIndex{}
 		for _, o := range workload.List(r.Snapshot) {
-			out.byNamespace[o.Ref.Namespace] = append(out.byNamespace[o.Ref.Namespace], o)
 			for k, v := range workload.PodLabels(o) {
-				out.byLabel[[2]string{k, v}] = append(out.byLabel[[2]string{k, v}], o)
+				out[[2]string{k, v}] = append(out[[2]string{k, v}], o)
 			}
 		}
 		return out
@@ -39,7 +35,7 @@ func FindWorkloads(r *resolve.Resolution, namespace string, labels map[string]st
 	x := indexWorkloads(r)
 	var fewest []*model.Object
 	for i, key := range slices.Sorted(maps.Keys(labels)) {
-		if found := x.byLabel[[2]string{key, labels[key]}]; i == 0 || len(found) < len(fewest) {
+		if found := x[[2]string{key, labels[key]}]; i == 0 || len(found) < len(fewest) {
 			fewest = found
 		}
 	}
@@ -93,7 +89,7 @@ func findDestinations(r *resolve.Resolution, service *model.Object, port model.B
 	if len(found) == 0 {
 		pod := NewAssumedPod(service.Ref.Namespace, service.Ref.Name, "", labels)
 		return []destination{{End: End{Object: pod, Node: topology.None, Stands: service.Ref, AccountUnknown: true,
-			LabelsUnknown: true, Note: "the Pods of " + service.Ref.String() + " are not in the input"},
+			LabelsUnknown: true},
 			port: targetPort(port, nil)}}
 	}
 	var out []destination

@@ -74,38 +74,10 @@ func Connection(r *resolve.Resolution, q ConnectionQuery, kinds []model.GroupKin
 		Why: []string{}, Backends: []RequestBackend{}, Verdict: string(path.Verdict), Path: newPathPoints(path.Points),
 		points:   path.Points,
 		Shadowed: []model.Ref{}, Effective: []view.EffectivePolicy{}, MayAnswer: []protect.Answer{}}}
-	judged := map[model.GroupKind]bool{}
-	var problems []model.Problem
+	judged, problems := out.addDecisions(r, path.Points)
 	var unread []*resolveunread.Input
 	for i := range path.Points {
-		p := &path.Points[i]
-		problems, unread = append(problems, p.Problems...), append(unread, p.Unread...)
-		if p.Decision == nil {
-			if p.Verdict == point.Bypassed {
-				out.Why = append(out.Why, out.Path[i].FormatLine())
-			}
-			continue
-		}
-		judged[p.PolicyKind] = true
-		for _, policy := range p.Policies {
-			judged[policy.GroupKind()] = true
-		}
-		for _, gk := range r.Kind(p.PolicyKind).Members {
-			judged[gk] = true
-		}
-		item := newDecision(p.PolicyKind, *p.Decision)
-		out.Decisions = append(out.Decisions, item)
-		out.Why = append(out.Why, item.FormatSentence())
-		switch p.Decision.Outcome {
-		case request.Denied:
-			out.Outcome = string(request.Denied)
-		case request.NotEvaluated:
-			if out.Outcome != string(request.Denied) {
-				out.Outcome = string(request.NotEvaluated)
-			}
-			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: item.FormatSentence()})
-		}
+		unread = append(unread, path.Points[i].Unread...)
 	}
 	out.addAddressDecision(q)
 	slices.SortFunc(unread, func(a, b *resolveunread.Input) int { return a.Object.Ref.Compare(b.Object.Ref) })
@@ -138,6 +110,44 @@ func Connection(r *resolve.Resolution, q ConnectionQuery, kinds []model.GroupKin
 	out.Finish("RequestAnswer", problems)
 	out.addExpectations(expect, collectDoubts(out.Problems, out.Decisions, nil))
 	return out
+}
+
+// addDecisions adds what is decided at points. judged are the kinds of the policies that decide, and the
+// problems say what is not known there.
+func (a *ConnectionAnswer) addDecisions(r *resolve.Resolution, points []point.Point) (judged map[model.GroupKind]bool,
+	problems []model.Problem) {
+	judged = map[model.GroupKind]bool{}
+	for i := range points {
+		p := &points[i]
+		problems = append(problems, p.Problems...)
+		if p.Decision == nil {
+			if p.Verdict == point.Bypassed {
+				a.Why = append(a.Why, a.Path[i].FormatLine())
+			}
+			continue
+		}
+		judged[p.PolicyKind] = true
+		for _, policy := range p.Policies {
+			judged[policy.GroupKind()] = true
+		}
+		for _, gk := range r.Kind(p.PolicyKind).Members {
+			judged[gk] = true
+		}
+		item := newDecision(p.PolicyKind, *p.Decision)
+		a.Decisions = append(a.Decisions, item)
+		a.Why = append(a.Why, item.FormatSentence())
+		switch p.Decision.Outcome {
+		case request.Denied:
+			a.Outcome = string(request.Denied)
+		case request.NotEvaluated:
+			if a.Outcome != string(request.Denied) {
+				a.Outcome = string(request.NotEvaluated)
+			}
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: item.FormatSentence()})
+		}
+	}
+	return judged, problems
 }
 
 // addAddressDecision says of an end that is no Pod that no policy holds there, where policies judge both

@@ -2,6 +2,7 @@ package authorization
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -161,7 +162,7 @@ func dropRequestAttributes(rule map[string]any) (out map[string]any, dropped boo
 	var kept []any
 	for _, c := range conditions {
 		key := model.Text(c, "key")
-		if isConnectionCondition(key) {
+		if slices.Contains(connectionConditions, key) {
 			kept = append(kept, c)
 		} else {
 			dropped = true
@@ -171,13 +172,4 @@ func dropRequestAttributes(rule map[string]any) (out map[string]any, dropped boo
 		out["when"] = kept
 	}
 	return out, dropped
-}
-
-func isConnectionCondition(key string) bool {
-	for _, name := range connectionConditions {
-		if key == name {
-			return true
-		}
-	}
-	return false
 }
