@@ -32,7 +32,7 @@ func Plugin() plugin.Plugin {
 		Points:     newLayer,
 		Proxies:    findProxies,
 		Gates: protect.Functions{"istio.Rules": authorization.NewRuleGates(failsOpen),
-			"istio.Tokens": authorization.BuildTokenGate, "istio.Peers": buildPeerGate},
+			"istio.Tokens": authorization.BuildTokenGates, "istio.Peers": buildPeerGate},
 		Attaching: descriptor.Attaching{
 			Links: []build.Linker{addToGraph},
 			Legs: map[string]policy.PointSearch{"istio.Attached": newLegMaker(excludeZtunnel(findAttached)),

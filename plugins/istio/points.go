@@ -160,5 +160,5 @@ func (j *hopJudge) judge(h *point.Hop) []point.Point {
 
 // describeGaps says which policies could not be read; "" if all could.
 func (j *hopJudge) describeGaps() string {
-	return point.DescribeUnread(j.in.Cluster, authorizationKind, peerAuthenticationKind)
+	return point.DescribeUnread(j.in.Cluster, authorizationKind, authenticationKind, peerAuthenticationKind)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/istio/authorization"
@@ -299,7 +300,24 @@ func (j *hopJudge) bypass(n *namedWaypoint, reason string) point.Detour {
 // findWaypointRules are the rules in force at a waypoint for a Service, or else for all that it
 // takes.
 func (j *hopJudge) findWaypointRules(n *namedWaypoint) []authorization.Rule {
-	k := j.res.Kind(authorizationKind)
+	if v := j.findWaypointVerdict(n, authorizationKind); v != nil {
+		return authorization.ListRules(v)
+	}
+	return nil
+}
+
+// findWaypointTokens are the JWT rules in force there.
+func (j *hopJudge) findWaypointTokens(n *namedWaypoint) []authorization.TokenRule {
+	if v := j.findWaypointVerdict(n, authenticationKind); v != nil {
+		return authorization.ListTokenRules(v)
+	}
+	return nil
+}
+
+// findWaypointVerdict is what policies of a kind have at a waypoint for a Service, or else for all
+// that it takes; nil: nothing.
+func (j *hopJudge) findWaypointVerdict(n *namedWaypoint, gk model.GroupKind) *resolve.Verdict {
+	k := j.res.Kind(gk)
 	if k == nil || n.gateway == nil {
 		return nil
 	}
@@ -310,7 +328,7 @@ func (j *hopJudge) findWaypointRules(n *namedWaypoint) []authorization.Rule {
 	for _, ref := range refs {
 		for _, id := range j.res.Graph.Lookup(ref) {
 			if id != topology.None && len(k.Contexts(id)) > 0 {
-				return authorization.ListRules(k.Verdict(k.Contexts(id)[0]))
+				return k.Verdict(k.Contexts(id)[0])
 			}
 		}
 	}
@@ -338,6 +356,7 @@ func (j *hopJudge) pass(h *point.Hop, n *namedWaypoint) point.Detour {
 		}
 	}
 	d.At = n.ref
+	judgeTokens(&p, &d, j.findWaypointTokens(n), h.Request)
 	if unread := j.describeGaps(); unread != "" {
 		d.Outcome, d.Why, d.By = request.NotEvaluated, []string{unread}, nil
 	}

@@ -50,6 +50,9 @@ func (j *workloadJudge) judge() point.Point {
 	if !q.Opaque {
 		p.Status = forbiddenStatus
 	}
+	if j.kind == sidecarPoint {
+		judgeTokens(&p, &d, j.findTokenRules(), j.hop.Request)
+	}
 	j.judgePeers(&p, &d)
 	p.Decision = &d
 	p.Verdict = point.VerdictOf(d.Outcome)

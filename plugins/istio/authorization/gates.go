@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/selector"
 )
@@ -27,50 +28,116 @@ var (
 	authenticationKind = model.GroupKind{Group: "security.istio.io", Kind: "RequestAuthentication"}
 )
 
-// BuildTokenGate is the gate of the JWT rules of all RequestAuthentications: a token is verified if
-// it is sent (istio 86c9f01fd73, pilot/pkg/security/authn/policy_applier.go:252-275), and missing
-// only if the authorization lets nobody in without one. A bad token is answered with 401, a missing
-// one never.
-func BuildTokenGate(in protect.Input, g protect.Gate) []protect.Gate {
-	g.Field, g.Group, g.Order = "jwtRules", in.GroupOf("jwtRules"), tokenOrder
-	g.Reads, g.Missing = listTokenPlaces(in.Verdict), []string{}
+// BuildTokenGates are the gates of the JWT rules of one issuer. A rule with presence REQUIRED stands
+// alone: a request without its token is answered with 401, whatever other tokens it has
+// (istio.io/api v1.32.0, security/v1beta1/request_authentication.proto:486-506). All other rules are
+// one gate: a token is verified if it is sent (istio 86c9f01fd73,
+// pilot/pkg/security/authn/policy_applier.go:252-275), and missing only if the authorization lets
+// nobody in without one. A bad token is answered with 401.
+func BuildTokenGates(in protect.Input, g protect.Gate) []protect.Gate {
+	g.Field, g.Order = "jwtRules", tokenOrder
 	if len(in.FindValues(slices.Concat(in.Path, []string{"audiences"}))) > 0 {
 		g.Answers = append(slices.Clone(g.Answers), "403") // to a token for another audience
 	}
+	issuer := in.Path[len(in.Path)-1]
+	var out []protect.Gate
+	var places []string // of the rules that are not required
+	optional := false
+	for _, rule := range ListTokenRules(in.Verdict) {
+		switch {
+		case !rule.Required:
+			places = append(places, rule.Places...)
+			optional = optional || rule.Issuer == issuer
+		case rule.Issuer == issuer:
+			one := g
+			one.Group, one.Reads, one.Missing = "", rule.Places, []string{"401"}
+			if in.Reader.LacksCredential(one.Reads) {
+				one.Refuses = protect.AlwaysRefuses
+			}
+			out = append(out, one)
+		}
+	}
+	if !optional {
+		return out
+	}
+	g.Group, g.Reads, g.Missing = in.GroupOf("jwtRules"), listOnce(places), []string{}
 	if v := in.InForceAt(authorizationKind, in.Node); v == nil || !demandsToken(in, v) {
 		g.AddReason(gate.MissingAllowed, g.Field)
 	}
 	if in.Reader.LacksCredential(g.Reads) {
 		g.Refuses = protect.NeverRefuses
 	}
-	return []protect.Gate{g}
+	return append(out, g)
 }
 
-// listTokenPlaces are where the JWT rules look for tokens: the header Authorization and the
-// parameter access_token, if a rule does not say.
-func listTokenPlaces(v *resolve.Verdict) []string {
-	var out []string
-	add := func(place string) {
-		if !slices.Contains(out, place) {
-			out = append(out, place)
+// TokenRule is a JWT rule in force at a place.
+type TokenRule struct {
+	Issuer   string
+	Required bool     // a request without its token is refused
+	Places   []string // where its token is; see protect.RequestReader.LacksCredential
+	Policy   *model.Object
+}
+
+// ListTokenRules lists the JWT rules in force at a place.
+func ListTokenRules(v *resolve.Verdict) []TokenRule {
+	var out []TokenRule
+	for i := range v.Result.Rules {
+		rule := &v.Result.Rules[i]
+		if len(rule.Path) != 2 || len(rule.From) == 0 {
+			continue
+		}
+		out = append(out, NewTokenRule(merge.Unpack(rule.Value), v.Layers[rule.From[0].Layer].Policy.Object))
+	}
+	return out
+}
+
+// NewTokenRule reads a JWT rule of a policy. Its token is in the header Authorization or the
+// parameter access_token, if the rule does not say.
+func NewTokenRule(rule any, policy *model.Object) TokenRule {
+	out := TokenRule{Issuer: model.Text(rule, "issuer"), Required: model.Text(rule, "presence") == "REQUIRED",
+		Policy: policy}
+	headers, _ := model.Get(rule, "fromHeaders").([]any)
+	for _, h := range headers {
+		out.Places = append(out.Places, "header "+strings.ToLower(model.Text(h, "name")))
+	}
+	for _, name := range model.Texts(rule, "fromParams") {
+		out.Places = append(out.Places, "query "+name)
+	}
+	for _, name := range model.Texts(rule, "fromCookies") {
+		out.Places = append(out.Places, "cookie "+name)
+	}
+	if len(out.Places) == 0 {
+		out.Places = []string{"header authorization", "query access_token"}
+	}
+	return out
+}
+
+// Tests are what a required rule tells requests apart by: whether a header has a token.
+func (r *TokenRule) Tests() []request.Test {
+	var out []request.Test
+	for _, place := range r.Places {
+		if name, ok := strings.CutPrefix(place, "header "); ok {
+			out = append(out, newTest(request.Test{Aspect: request.AspectHeader, Name: name}, "*"))
 		}
 	}
-	for i := range v.Result.Rules {
-		rule := merge.Unpack(v.Result.Rules[i].Value)
-		headers, _ := model.Get(rule, "fromHeaders").([]any)
-		params, cookies := model.Texts(rule, "fromParams"), model.Texts(rule, "fromCookies")
-		if len(headers)+len(params)+len(cookies) == 0 {
-			add("header authorization")
-			add("query access_token")
-		}
-		for _, h := range headers {
-			add("header " + strings.ToLower(model.Text(h, "name")))
-		}
-		for _, name := range params {
-			add("query " + name)
-		}
-		for _, name := range cookies {
-			add("cookie " + name)
+	return out
+}
+
+// listTokenPlaces are where the JWT rules look for tokens.
+func listTokenPlaces(v *resolve.Verdict) []string {
+	var out []string
+	for _, rule := range ListTokenRules(v) {
+		out = append(out, rule.Places...)
+	}
+	return listOnce(out)
+}
+
+// listOnce returns what is in a list, each once, in order.
+func listOnce(all []string) []string {
+	var out []string
+	for _, one := range all {
+		if !slices.Contains(out, one) {
+			out = append(out, one)
 		}
 	}
 	return out
