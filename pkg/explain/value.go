@@ -30,6 +30,9 @@ import (
 // SetInRoute says why a setting is in force that the route itself has.
 const SetInRoute = "set in the route"
 
+// SetInListener says so of a setting that the listener itself has.
+const SetInListener = "set in the listener"
+
 // LevelName returns how a level is written; "listener of the Gateway" means one of a ListenerSet.
 func LevelName(level string) string {
 	switch level {

@@ -48,6 +48,10 @@ type Answer struct {
 	// set, only what the rule does is open.
 	RuleUncertain bool
 
+	// RewrittenByListener is set if filters of the listener may change what rules look at. Possible
+	// then has all rules of the listener that are for the host.
+	RewrittenByListener bool
+
 	// Possible is what becomes of the request by each rule that may take it, where it is not known
 	// which one does and these are all; one without a rule means that no rule takes it. Only
 	// FindRule sets it.
@@ -58,6 +62,8 @@ type Answer struct {
 	SeenPath string
 
 	doubts, candidateDoubts int // how many reasons make the rule uncertain: in all, and because of its candidates
+	// how many reasons make the answer conditional: in all, and because of the filters of the listener
+	conditions, listenerConditions int
 }
 
 // Location is where a redirect leads.
@@ -82,7 +88,14 @@ func (a *Answer) makeConditional(why string) {
 	if a.Outcome != Conditional {
 		a.Assumed, a.Outcome = a.Outcome, Conditional
 	}
+	a.conditions++
 	a.Why = append(a.Why, "it depends: "+why)
+}
+
+// IsRuleConditional reports whether what becomes of the request depends on more than the filters of the
+// listener.
+func (a *Answer) IsRuleConditional() bool {
+	return a.Outcome == Conditional && a.conditions > a.listenerConditions
 }
 
 func (a *Answer) addProblem(severity model.Severity, code model.Code, about *model.Object, message, hint string) {

@@ -33,6 +33,7 @@ func (t *trace) answerNoMatch() {
 	}
 	t.checkUnsureCandidates(nil)
 	t.checkOpenHost()
+	t.checkListenerFilters()
 }
 
 // checkOpenHost makes the rule uncertain if another virtual host may decide instead.

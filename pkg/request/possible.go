@@ -27,6 +27,9 @@ func (t *trace) listPossible() []*Answer {
 	if !a.RuleUncertain && !t.orderUncertain || !a.IsAmongCandidates() || len(t.answeringTables) == 0 {
 		return nil
 	}
+	if a.RewrittenByListener {
+		return t.listRewritten()
+	}
 	first := max(0, slices.IndexFunc(t.answeringTables, func(table routeTable) bool {
 		return slices.ContainsFunc(table, func(p entryListener) bool { return p.id == a.Listener })
 	}))
@@ -130,7 +133,7 @@ func assumeCandidate(t *trace, c *candidate, listener topology.NodeID) *Answer {
 	a.Route, a.Rule = c.route, c.rule
 	one := trace{matcher: t.matcher, request: t.request, settings: t.settings, answer: a, sure: []candidate{*c}}
 	one.applyRule()
-	one.checkListenerFilters()
+	one.checkAssumedFilters()
 	return a
 }
 

@@ -127,34 +127,6 @@ func (t *trace) backendErrorStatus(zeroWeights bool) int {
 	return 500
 }
 
-// checkListenerFilters makes the answer conditional where filters of the listener may answer
-// requests, or change them, before any rule is looked for (gatewayapi G56).
-func (t *trace) checkListenerFilters() {
-	if t.answer.Listener == topology.None {
-		return
-	}
-	n := t.matcher.graph.Node(t.answer.Listener)
-	if n.Role != topology.Listener || n.Object == nil {
-		return
-	}
-	filters := n.Object.Body.At("spec", "listeners", strconv.Itoa(n.Index), "filters", "requests")
-	if filters.Len() == 0 {
-		return
-	}
-	changes := false
-	for _, f := range filters.Items {
-		changes = changes || f.Text("type") != "ExternalAuth" && f.Text("type") != "CORS"
-	}
-	if !changes {
-		t.answer.makeConditional("filters of " + n.Ref.String() + " may answer before a rule is looked for")
-		return
-	}
-	t.answer.makeRuleUncertain("filters of " + n.Ref.String() +
-		" may change path, headers and method before a rule is looked for")
-	t.answer.addProblem(model.Info, model.NotEvaluated, n.Object, "the request filters of "+n.Ref.String()+
-		" are not evaluated", "")
-}
-
 // noteRepeated notes headers and parameters that are repeated, of which the first is compared.
 func noteRepeated(a *Answer) {
 	r := &a.Request

@@ -219,6 +219,10 @@ func (w *walker) emitClass(d draft) {
 // findPossible finds what may become of a class that is not told apart: by each competitor that may
 // take some of it, and by none.
 func (w *walker) findPossible(c *Class, rivals []competitor) {
+	if c.Answer.RewrittenByListener {
+		c.Possible = c.Answer.Possible
+		return
+	}
 	if !c.Answer.IsAmongCandidates() ||
 		slices.ContainsFunc(rivals, func(r competitor) bool {
 			return r.AttachmentUnknown ||

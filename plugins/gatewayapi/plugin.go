@@ -7,7 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 )
 
@@ -24,5 +26,8 @@ func Plugin() plugin.Plugin {
 			"Namespace": corev1.Namespace{}, "Ingress.networking.k8s.io": networkingv1.Ingress{},
 			"IngressClass.networking.k8s.io": networkingv1.IngressClass{}},
 		Status: status.Functions{Writers: map[string]status.Writer{"gatewayapi.BackendTLS": backendTLSAncestors,
-			"gatewayapi.Direct": directAncestors}}}
+			"gatewayapi.Direct": directAncestors, "gatewayapi.Telemetry": telemetryAncestors,
+			"gatewayapi.Access": accessAncestors}},
+		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"gatewayapi.Access": nameAccessPolicy}},
+		Judging: descriptor.Judging{Sites: map[string]policy.CheckMaker{"gatewayapi.Access": newAccessCheck}}}
 }

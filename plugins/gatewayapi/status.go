@@ -26,6 +26,12 @@ func directAncestors(in status.Input) []status.Ancestor {
 // there is no one to write a status. The first condition is Accepted, which is false where another
 // policy has the place.
 func ancestorsPerGateway(in status.Input, conditions ...status.Condition) []status.Ancestor {
+	return listAncestors(in, findConflict, conditions)
+}
+
+// listAncestors is ancestorsPerGateway with what says which policy has the place at a target.
+func listAncestors(in status.Input, conflict func(status.Input, topology.NodeID) *status.Conflict,
+	conditions []status.Condition) []status.Ancestor {
 	if len(in.Outcome.Targets) == 0 {
 		out := status.WriteUsual(in)
 		out[0].Conditions = out[0].Conditions[:1] // there is nothing to be in force on
@@ -35,7 +41,7 @@ func ancestorsPerGateway(in status.Input, conditions ...status.Condition) []stat
 	var all []status.Ancestor
 	winners := map[model.Ref]*status.Conflict{} // by Gateway: who has the policy's places there; nil if it has one
 	for _, id := range in.Outcome.Targets {
-		winner := findConflict(in, id)
+		winner := conflict(in, id)
 		for _, a := range status.GatewaysAbove(in.Resolution, in.Resolution.Node(id).Ref.WithoutSection()) {
 			if by, known := winners[*a.Ref]; !known {
 				all = append(all, a)

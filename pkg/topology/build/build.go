@@ -18,6 +18,7 @@ func Graph(in *model.Snapshot, settings model.Settings, linkers ...Linker) *topo
 	gs.addGateways()
 	back := &backendBuilder{draft: d, missing: map[model.Ref]struct{}{}, delegates: map[topology.NodeID][]delegateRef{}}
 	back.addServices()
+	back.checkListenerFilters(&gs.listenerTable)
 	services := &serviceBindings{draft: d}
 	rows := newRouteAttacher(gs, services)
 	rs := routeBuilder{draft: d, parents: rows, backends: back}

@@ -57,12 +57,15 @@ func (c Certificates) CheckKeyPair(ref model.Ref) (CertificateFlaw, string) {
 	return NoFlaw, ""
 }
 
-// CheckAuthority looks for a flaw of what should be the certificates of authorities. A Secret or a
-// bundle of the cluster may do for an implementation; others are no place for certificates.
+// CheckAuthority looks for a flaw of what should be the certificates of authorities. A Secret may do
+// for an implementation; a ClusterTrustBundle is as a ConfigMap (GEP-5075); others are no place for
+// certificates.
 func (c Certificates) CheckAuthority(ref model.Ref) (CertificateFlaw, string) {
 	switch gk := ref.GroupKind(); gk {
 	case configMapKind:
-	case secretKind, trustBundleKind:
+	case trustBundleKind:
+		return c.checkTrustBundle(ref)
+	case secretKind:
 		return WithheldCertificate, "whether kind " + gk.String() +
 			" may hold certificates of authorities is up to the implementation"
 	default:
@@ -82,6 +85,19 @@ func (c Certificates) CheckAuthority(ref model.Ref) (CertificateFlaw, string) {
 		return IncompleteCertificate, ref.String() + " has no ca.crt"
 	case block == nil:
 		return MalformedCertificate, "ca.crt of " + ref.String() + " is not PEM"
+	}
+	return NoFlaw, ""
+}
+
+// checkTrustBundle looks for a flaw of a ClusterTrustBundle, which belongs to no namespace.
+func (c Certificates) checkTrustBundle(ref model.Ref) (CertificateFlaw, string) {
+	ref.Namespace = ""
+	o, flaw, what := c.findObject(ref)
+	if o == nil {
+		return flaw, what
+	}
+	if block, _ := pem.Decode([]byte(o.Body.At("spec", "trustBundle").Text())); block == nil {
+		return MalformedCertificate, "trustBundle of " + ref.String() + " is not PEM"
 	}
 	return NoFlaw, ""
 }

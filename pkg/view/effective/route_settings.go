@@ -6,6 +6,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
@@ -13,37 +14,54 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 )
 
-// RouteSettings is what a route rule says itself about requests, beside the policies in force on
-// it.
+// RouteSettings is what a route rule says itself about requests, or a listener about its own, beside
+// the policies in force on it.
 type RouteSettings struct {
-	Target model.Ref      `json:"target"` // the rule
+	Target model.Ref      `json:"target"` // the rule, or the listener
 	Rules  []RouteSetting `json:"rules"`  // in the order of the route
 
-	paths []view.Path
+	paths      []view.Path
+	ofListener bool
 }
 
-// RouteSetting is a filter, a timeout or the like in a route rule.
+// RouteSetting is a filter, a timeout or the like in a route rule, or a filter of a listener.
 type RouteSetting struct {
-	// timeouts.request, filters.URLRewrite; of several filters of one type filters.RequestMirror[0]
+	// timeouts.request, filters.URLRewrite; of several filters of one type filters.RequestMirror[0]; of a
+	// listener, whose filters run in their order, filters.requests[0].ExternalAuth
 	Name   string       `json:"name"`
 	Value  any          `json:"value"`  // as it is written
 	Origin model.Origin `json:"origin"` // where it is written
 }
 
-// CollectRouteSettings returns the route settings of the rules among nodes that traffic comes to,
-// in the order of the nodes. through are nodes that the traffic in question passes; none: it may be
-// any.
+// CollectRouteSettings returns the route settings of the rules among nodes that traffic comes to, in
+// the order of the nodes, then those of the listeners among nodes and on the paths to these rules. through
+// are nodes that the traffic in question passes; none: it may be any.
 func CollectRouteSettings(a *collect.Collector, nodes []topology.NodeID, through ...topology.NodeID) []RouteSettings {
 	paths := collect.NewTrafficPaths(a.Resolution)
 	var out []RouteSettings
 	at := map[model.Ref]int{}
 	ways := map[model.Ref][]resolve.Path{}
+	var listeners []topology.NodeID
+	passes := func(way resolve.Path) bool {
+		return !slices.ContainsFunc(through, func(t topology.NodeID) bool {
+			return t != topology.None && !slices.Contains(way, t)
+		})
+	}
 	for _, id := range nodes {
 		n := a.Resolution.Node(id)
 		gk := n.Ref.GroupKind()
+		if n.Role == topology.Listener {
+			listeners = append(listeners, id)
+		}
 		if n.Role != topology.Rule || n.Object == nil || n.Delegates || a.Query.Kinds != nil &&
-			!slices.Contains(a.Query.Kinds, gk) ||
-			!gatewayapi.IsHTTPRoute(gk) || !a.HasTraffic(id) {
+			!slices.Contains(a.Query.Kinds, gk) || !a.HasTraffic(id) {
+			continue
+		}
+		all := slices.DeleteFunc(slices.Clone(paths.To(id)), func(way resolve.Path) bool { return !passes(way) })
+		for _, way := range all {
+			listeners = append(listeners, way...)
+		}
+		if !gatewayapi.IsHTTPRoute(gk) {
 			continue
 		}
 		if _, known := at[n.Ref]; !known {
@@ -54,17 +72,32 @@ func CollectRouteSettings(a *collect.Collector, nodes []topology.NodeID, through
 			at[n.Ref] = len(out)
 			out = append(out, RouteSettings{Target: n.Ref, Rules: settings})
 		}
-		for _, way := range paths.To(id) {
-			if !slices.ContainsFunc(through, func(t topology.NodeID) bool {
-				return t != topology.None &&
-					!slices.Contains(way, t)
-			}) {
-				ways[n.Ref] = append(ways[n.Ref], way)
-			}
-		}
+		ways[n.Ref] = append(ways[n.Ref], all...)
 	}
 	for i := range out {
 		out[i].paths = a.ConvertPaths(ways[out[i].Target])
+	}
+	return append(out, readListenerSettings(a, listeners)...)
+}
+
+// readListenerSettings reads the filters of listeners, each once, by their names.
+func readListenerSettings(a *collect.Collector, listeners []topology.NodeID) []RouteSettings {
+	var out []RouteSettings
+	slices.Sort(listeners)
+	for _, id := range slices.Compact(listeners) {
+		n := a.Resolution.Node(id)
+		filters := request.ListenerFilters(n)
+		if len(filters) == 0 || a.Query.Kinds != nil && !slices.Contains(a.Query.Kinds, n.Ref.GroupKind()) {
+			continue
+		}
+		w := routeSettingReader{object: n.Object}
+		for i, f := range filters {
+			if f.IsObject() {
+				w.add("filters.requests["+strconv.Itoa(i)+"]."+f.Text("type"), filterArgument(f),
+					[]string{"spec", "listeners", strconv.Itoa(n.Index), "filters", "requests", strconv.Itoa(i)})
+			}
+		}
+		out = append(out, RouteSettings{Target: n.Ref, Rules: w.out, ofListener: true})
 	}
 	return out
 }
@@ -137,13 +170,17 @@ func filterArgument(f model.Body) model.Body {
 // toEffectivePolicy returns the settings of a rule in the shape of what is in force of a policy
 // kind, for people. The kind is that of the route.
 func (s *RouteSettings) toEffectivePolicy() view.EffectivePolicy {
-	route := s.Target.WithoutSection()
-	out := view.EffectivePolicy{PolicyKind: route.GroupKind().String(), Target: s.Target, Paths: s.paths,
-		Policies: []view.PolicyUse{{Policy: &route, Target: &s.Target, Level: string(topology.Rule)}}}
+	object := s.Target.WithoutSection()
+	level, why := string(topology.Rule), explain.SetInRoute
+	if s.ofListener {
+		level, why = string(topology.Listener), explain.SetInListener
+	}
+	out := view.EffectivePolicy{PolicyKind: object.GroupKind().String(), Target: s.Target, Paths: s.paths,
+		Policies: []view.PolicyUse{{Policy: &object, Target: &s.Target, Level: level}}}
 	for i := range s.Rules {
 		r := &s.Rules[i]
-		out.Rules = append(out.Rules, view.Rule{Name: r.Name, Value: r.Value, Why: explain.SetInRoute,
-			Sources: []view.Source{{Policy: &route, Target: &s.Target, Level: string(topology.Rule),
+		out.Rules = append(out.Rules, view.Rule{Name: r.Name, Value: r.Value, Why: why,
+			Sources: []view.Source{{Policy: &object, Target: &s.Target, Level: level,
 				Origin: &r.Origin}}})
 	}
 	return out

@@ -21,6 +21,8 @@ type matrixColumn struct {
 	builder *matrixBuilder
 	kind    model.GroupKind
 	scopes  []*resolve.Kind // the kind or, of one with scopes, those with results on the way to route rules
+	// the column is about filters of listeners, and of no policy kind
+	hasListenerFilters bool
 
 	none, notApplicable *sharedCell
 	byStack             map[*resolve.Kind]map[resolve.StackID]*sharedCell

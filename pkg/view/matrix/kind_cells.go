@@ -46,6 +46,9 @@ func (c pathCells) replaceCells(n int, change func(way int, c *sharedCell) *shar
 // buildCells returns the cells of the column on paths to a rule, which are all or some of so many.
 // notRead says what is not read at the rule and leaves open what is in force; "" for nothing.
 func (c *matrixColumn) buildCells(id topology.NodeID, ways []resolve.Path, all int, notRead string) pathCells {
+	if c.hasListenerFilters {
+		return c.filterCells(ways)
+	}
 	out := pathCells{common: c.notApplicable}
 	for _, k := range c.scopes {
 		of := c.cellsOfKind(k, id, ways, all)

@@ -111,6 +111,7 @@ func Build(r *resolve.Resolution, query Query) (*PolicyMatrix, error) {
 		protector: protection.NewProtector(r, query.Matcher, query.Judges,
 			query.Properties), properties: query.Properties}
 	m.buildColumns()
+	m.addFilterColumn()
 	m.addRequired(required)
 	nodes := m.collector.ListNodes()
 	m.collector.MarkVisited(nodes)

@@ -117,6 +117,9 @@ func (p *prover) judgePossible(c *space.Class, all []*request.Answer) (judgement
 	found := map[truth]bool{}
 	for _, a := range all {
 		s := p.judgeAnswer(c, a)
+		if s.truth == truthUnreached && c.Answer.RewrittenByListener && len(all) > 1 {
+			continue // some of the requests reach a backend: filters of the listener choose which
+		}
 		found[s.truth] = true
 		because = append(because, s.reasons...)
 		if s.truth == truthHolds {
@@ -201,7 +204,7 @@ func (p *prover) judgeReachingRequest(c *space.Class, a *request.Answer) judgeme
 			}
 		}
 	}
-	if s.truth == truthFails && a.Outcome == request.Conditional && (p.protector == nil ||
+	if s.truth == truthFails && a.IsRuleConditional() && (p.protector == nil ||
 		p.protector.Judge.HasOpaqueFilter(a.Rule)) {
 		return judgement{truth: truthUnknown, why: requests.FindCondition(a)}
 	}

@@ -51,7 +51,11 @@ func FindCondition(a *request.Answer) string {
 
 // IsSentToBackend reports whether a backend gets a request.
 func IsSentToBackend(a *request.Answer) bool {
-	switch a.Outcome {
+	outcome := a.Outcome
+	if outcome == request.Conditional && !a.RuleUncertain && a.Rule == topology.None {
+		outcome = a.Assumed
+	}
+	switch outcome {
 	case request.NoMatch, request.Misdirected, request.Redirect, request.BackendError:
 		return false
 	}
