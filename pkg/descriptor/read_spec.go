@@ -16,7 +16,7 @@ func (r specReader) fieldReaders() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.readContent, "rules": r.readRules,
 		"strategy": strategyReader(r).readStrategy, "defaults": r.readDefaults, "builtins": r.readBuiltins,
-		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "parts": r.readParts,
+		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "counts": r.readCounts, "parts": r.readParts,
 		"protects": protectionReader(r).readProtection, "namespacedRefs": r.Texts(&r.kind.NamespacedRefs),
 		"normalize": funcObjectField(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }
@@ -149,6 +149,20 @@ func (r specReader) readUnevaluated(n *yaml.Node) {
 			r.Fail(e, "an entry of notEvaluated needs \"path\" and \"message\"")
 		}
 		r.kind.Unevaluated = append(r.kind.Unevaluated, u)
+	})
+}
+
+// readCounts reads who shares the counters of limits.
+func (r specReader) readCounts(n *yaml.Node) {
+	r.kind.Counts = nil
+	r.List(n, func(e *yaml.Node) {
+		var c policy.Counting
+		r.Object(e, map[string]form.Field{"at": r.Path(&c.At), "text": r.Text(&c.Text)})
+		if c.At == nil || c.Text == "" {
+			r.Fail(e, "what is counted needs \"at\" and \"text\"")
+			return
+		}
+		r.kind.Counts = append(r.kind.Counts, c)
 	})
 }
 

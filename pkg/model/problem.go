@@ -80,6 +80,7 @@ const (
 	OrderSensitive        Code = "OrderSensitive"
 	ImplementationsDiffer Code = "ImplementationsDiffer"
 	ForeignReference      Code = "ForeignReference"
+	ReferenceNotFound     Code = "ReferenceNotFound"
 	ProfileChosen         Code = "ProfileChosen"
 	Inferred              Code = "Inferred"
 	RefusedByOperator     Code = "RefusedByOperator"

@@ -31,6 +31,7 @@ type Kind struct {
 	Plural        string
 	ShortNames    []string
 	ClusterScoped bool
+	PortNumbers   bool              // a section of a Service may be the number of a port
 	Settings      model.Settings    // the vendor switches under which the kind was described
 	Members       []model.GroupKind // kinds whose policies enter the stacks of this one
 	Reads         []model.GroupKind // what else the kind's answers depend on
@@ -38,6 +39,7 @@ type Kind struct {
 	AtPoints      bool              // the vendor judges connections by policies of the kind, at points on their way
 	Guess         Guess             // of a kind without a descriptor
 	Summaries     []Summary         // how tables say values
+	Counts        []Counting        // who shares the counters of limits
 	Protects      gate.Protection   // which settings keep requests out, or bound them
 
 	Attachment

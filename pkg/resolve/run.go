@@ -111,6 +111,7 @@ func (d *Decoding) Attach(g *topology.Graph) *Resolution {
 	}
 	r.Problems = append(r.Problems, r.reportSetSwitch()...)
 	r.reportVariables(d.variables())
+	r.reportLocalReferences()
 	return r
 }
 

@@ -27,6 +27,7 @@ type Rule struct {
 	Name    string   `json:"name"`              // dotted path under spec
 	Value   any      `json:"value"`             // that is in force
 	Summary string   `json:"summary,omitempty"` // the value in a few words; only in reports
+	Counts  string   `json:"counts,omitempty"`  // of a limit: who shares its counters, such as "per HTTPRoute and limit"
 	Sources []Source `json:"sources"`           // who set it, weakest first
 	Why     string   `json:"why"`               // why it is in force, and whom it beat, in a few words; "" in groups
 	Lost    []Loss   `json:"lost"`              // who else wanted it

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // attacher finds the targets of the policies of a kind.
@@ -193,6 +194,15 @@ func (k *attacher) findTargets(p *policy.Policy, t policy.TargetRef) []topology.
 		return k.selectTargets(p, t, warn)
 	}
 	found := k.res.Graph.Lookup(ref)
+	if len(found) > 0 && isPortNumber(ref) && !p.Kind.PortNumbers {
+		hint := "it has no port with that number either"
+		if names := k.res.Graph.DescribePorts(ref.WithoutSection()); len(names) > 0 {
+			hint = "its ports are: " + strings.Join(names, ", ")
+		}
+		warn(model.TargetNotFound, hint, "%s has no port called %s: sectionName is the name of a port, and not its number",
+			ref.WithoutSection(), ref.Section)
+		return nil
+	}
 	if more := k.listenersInSets(t); len(more) > 0 {
 		found = slices.Concat(found, more)
 	}
@@ -211,6 +221,16 @@ func (k *attacher) findTargets(p *policy.Policy, t policy.TargetRef) []topology.
 		return found
 	}
 	return k.reportMissing(p, ref, t, warn)
+}
+
+// isPortNumber reports whether a reference gives the number of a port of a Service, and not its name: names
+// have a letter.
+func isPortNumber(ref model.Ref) bool {
+	if ref.GroupKind() != gatewayapi.ServiceKind || ref.Section == "" {
+		return false
+	}
+	_, err := strconv.ParseUint(ref.Section, 10, 16)
+	return err == nil
 }
 
 // IsUnnamedRule reports whether a node is a rule that does not have the name itself.

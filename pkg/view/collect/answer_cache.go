@@ -147,6 +147,12 @@ func newStackFacts(k *resolve.Kind, o *resolve.Verdict) stackFacts {
 // newAnswer returns what is known of the verdict of a stack, as the question wants it.
 func (a *answerCache) newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *stackAnswer {
 	out := newStackAnswer(r, k, o)
+	if len(k.Counts) > 0 {
+		for i := range out.policy.Rules {
+			rule := &out.policy.Rules[i]
+			rule.Counts = k.DescribeCounting(rule.Path, rule.Value)
+		}
+	}
 	if a.summaries {
 		summarizeValues(&out.policy, k.Summaries, &o.Result)
 	}

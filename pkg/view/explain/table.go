@@ -28,6 +28,11 @@ func (l *Explanation) Table(o view.TableOptions) view.Table {
 	if len(l.Items) == 0 {
 		t.Footer = append(t.Footer, l.NothingInForceText(o))
 	}
+	shownItems := make([]*view.EffectivePolicy, len(shown))
+	for i := range shown {
+		shownItems[i] = &shown[i].EffectivePolicy
+	}
+	t.Footer = append(t.Footer, view.CountLines(shownItems)...)
 	t.Footer = append(t.Footer,
 		view.UnsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.IncompleteLines()...)
