@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -41,7 +42,8 @@ rule or listener that only the method, a header, a query parameter, the path, th
 An expectation that cannot be decided is not met, and the answer says why.
 
 With --requests-file, every line of the file is one request, written like the arguments and flags of this command or as a
-curl command, with --expect where something is expected; lines that start with # are comments.
+curl command, with --expect where something is expected; lines that start with # are comments. --gateway, --listener and
+--expect hold for every line; of the first two, a line may name its own.
 
 With --from and a URL, the request is one of that pod: to the Service that the host names, else through a Gateway.
 
@@ -176,11 +178,15 @@ func overriddenArgs(rule model.Ref) []string {
 }
 
 // answerRequests answers the requests of a file. What is expected by flags is expected of all of
-// them, besides what their lines say.
+// them, besides what their lines say; the Gateway and the listener of flags are those of all lines that
+// name none.
 func (o *Options) answerRequests(ctx context.Context) error {
 	q, s := &o.Query, o.Environment.Streams
 	if len(o.Args) > 0 || o.Curl != "" {
 		return failure.Usage("drop one of the two", "--requests-file and a request cannot be given together")
+	}
+	if flag := o.Request.Flags.FindRequestFlag(); flag != "" {
+		return failure.Usage("write it in the lines of the file", "--%s is of one request, and --requests-file has several", flag)
 	}
 	all, err := requestline.ReadFile(o.RequestsFile, s.In)
 	if err != nil {
@@ -194,6 +200,8 @@ func (o *Options) answerRequests(ctx context.Context) error {
 	answers := make([]requests.ExpectedAnswer, 0, len(all))
 	for i := range all {
 		all[i].Flags.Expect = append(slices.Clone(o.Request.Flags.Expect), all[i].Flags.Expect...)
+		all[i].Flags.Gateway = cmp.Or(all[i].Flags.Gateway, o.Request.Flags.Gateway)
+		all[i].Flags.Listener = cmp.Or(all[i].Flags.Listener, o.Request.Flags.Listener)
 		found, err := matcher.AnswerWithExpectations(&all[i])
 		if err != nil {
 			return requestline.LocateError(all[i].Origin, err)

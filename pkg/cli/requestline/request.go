@@ -21,6 +21,21 @@ type Flags struct {
 	Client     string   // the workload that sends it; of a connection also an address
 }
 
+// FindRequestFlag returns the name of the first flag that is set and says what one request is; "" if none is.
+func (f *Flags) FindRequestFlag() string {
+	for _, one := range []struct {
+		name string
+		set  bool
+	}{{"method", f.MethodFlag != ""}, {"header", len(f.Options.Headers) > 0}, {"sni", f.Options.SNI != ""},
+		{"grpc", f.Options.GRPC != ""}, {"protocol", f.Options.Protocol != ""},
+		{"from-namespace", f.Options.From != ""}, {"from", f.Client != ""}} {
+		if one.set {
+			return one.name
+		}
+	}
+	return ""
+}
+
 // AddFlags adds the flags; a line of a file of requests has them too.
 func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	f.AddRequestFlags(fs)
