@@ -180,21 +180,28 @@ func (a *Admission) findDefinition(defined map[model.GroupKind]*definition, gk m
 // olderReleases is how many releases before the newest are asked about an object that it refuses.
 const olderReleases = 3
 
+// standardChannel is the channel of a release that leaves out what is experimental. A vendor's releases
+// without a channel have everything.
+const standardChannel = "standard"
+
 // judgeByOlderReleases returns what becomes of an object that the newest release of its vendor
-// refuses, where no release is chosen: one of the last releases may take it, and the cluster may
-// have that.
+// refuses, where no release is chosen: its standard channel may take it, or one of the last releases, and
+// the cluster may have that.
 func (j *judging) judgeByOlderReleases(o *model.Object, refused *outcome) *outcome {
 	newest := j.versions[o].definition.release
 	if newest == nil || newest.channel != "" || j.options.Releases[newest.Vendor] != nil || j.options.Off {
 		return refused
 	}
-	asked := 0
+	asked := map[string]bool{}
 	for _, r := range newest.vendor.releases {
-		if r.channel != "" || slices.Compare(r.numbers, newest.numbers) >= 0 {
+		if r == newest || r.channel != "" && r.channel != standardChannel {
 			continue
 		}
-		if asked++; asked > olderReleases {
-			break
+		if number := fmt.Sprint(r.numbers); !asked[number] && number != fmt.Sprint(newest.numbers) {
+			if len(asked) == olderReleases {
+				break
+			}
+			asked[number] = true
 		}
 		d := r.definitionOf(o.Ref.GroupKind())
 		if d == nil || d.versions[o.Version] == nil {
@@ -219,6 +226,28 @@ func (j *judging) judgeByOlderReleases(o *model.Object, refused *outcome) *outco
 		return out
 	}
 	return refused
+}
+
+// reportUnservedInStandard reports an object of a version that the standard channel of the newest release
+// does not serve, although it has the kind.
+func (j *judging) reportUnservedInStandard(o *model.Object, out *outcome) {
+	newest := j.versions[o].definition.release
+	if newest == nil || newest.channel != "" || j.options.Releases[newest.Vendor] != nil || j.options.Off ||
+		out.object == nil || isStored(o) {
+		return
+	}
+	for _, r := range newest.vendor.releases {
+		if r.channel != standardChannel || slices.Compare(r.numbers, newest.numbers) != 0 {
+			continue
+		}
+		if d := r.definitionOf(o.Ref.GroupKind()); d != nil && d.versions[o.Version] == nil {
+			p := model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: fmt.Sprintf(
+				"%s %s refuses it: %s is not served in version %q", r.Vendor, r.Name, o.Ref.GroupKind(), o.Version),
+				Hint: "write a version that it serves: " + d.servedVersions()}.At(o)
+			*p.Origin = o.OriginOf("apiVersion")
+			out.problems = append(out.problems, p)
+		}
+	}
 }
 
 // isPatch reports whether a document is a patch of kustomize, and no object.
@@ -247,6 +276,7 @@ func (j *judging) judgeAll() {
 		if outcomes[i].object == nil {
 			outcomes[i] = j.judgeByOlderReleases(all[i], outcomes[i])
 		}
+		j.reportUnservedInStandard(all[i], outcomes[i])
 		if v := j.reported[all[i]]; v != nil && outcomes[i].object != nil {
 			outcomes[i].problems = append(outcomes[i].problems, j.newJudgement(all[i], v).judgeObject().problems...)
 		}
