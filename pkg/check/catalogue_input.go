@@ -22,7 +22,7 @@ var inputRules = []model.Rule{
 		Fix: "split it"},
 	{ID: model.Forbidden, Severities: notes, Summary: "the cluster did not let a list be read",
 		Fix: "ask for the permission that the hint names"},
-	{ID: model.InvalidObject, Severities: []model.Severity{model.Warning, model.Error}, Summary: "the API server would refuse the object, by what is known of its kind without a schema; still evaluated",
+	{ID: model.InvalidObject, Severities: []model.Severity{model.Warning, model.Error}, Summary: "the API server would refuse the object: by a validation rule of a release that comes with the program, and then it is in force in no answer; or by what is known of its kind without a schema, and then it is still evaluated",
 		Fix: "fix it before it is applied"},
 	{ID: model.NamespaceAssumed, Severities: notes, Summary: "objects in files have no namespace; reported once",
 		Fix: "give `-n`, or write the namespace into the objects"},

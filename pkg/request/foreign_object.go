@@ -36,7 +36,8 @@ func (t *trace) checkForeignListeners(w Destination) {
 }
 
 // checkForeignBackends makes the answer conditional where a backend is of a kind that the manifests
-// do not define: an implementation may have it, with names of its own that stand for no object.
+// do not define, and the implementation is not known: it may have the kind, with names of its own that
+// stand for no object.
 func (t *trace) checkForeignBackends(refs []model.Ref) {
 	a := t.answer
 	for _, to := range refs {

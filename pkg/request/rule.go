@@ -86,7 +86,7 @@ func (t *trace) collectBackends() {
 		case b.Reason != "":
 			broken = append(broken, b.Message)
 			lost += b.Weight
-			if b.Foreign && b.Weight > 0 {
+			if b.Foreign && b.Weight > 0 && t.settings.Name == "" {
 				foreign = append(foreign, b.Ref)
 			}
 		case b.Weight > 0:

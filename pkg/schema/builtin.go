@@ -39,7 +39,7 @@ func (j *judgement) decodeStrictly() {
 	unknown, err := json.UnmarshalStrict(text, reflect.New(j.goType).Interface())
 	if err != nil {
 		if steps := splitFieldPath(j.written.Body, pathOfTypeError(err)); !hasVariable(j.written.Body.At(steps...)) {
-			j.addRefusal(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", j.written.Ref.Kind,
+			j.addRefusal(model.SchemaViolation, fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", j.written.Ref.Kind,
 				j.written.Version, j.written.Ref.Kind, err), steps, "")
 		}
 		return

@@ -68,7 +68,7 @@ func (j *judgement) judgeStructure() {
 	meta, _, unknown, err := objectmeta.GetObjectMetaWithOptions(whole,
 		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
-		j.addRefusal(err.Error(), []string{"metadata"}, "")
+		j.addRefusal(model.SchemaViolation, err.Error(), []string{"metadata"}, "")
 		return
 	}
 	unknown = append(unknown, pruning.PruneWithOptions(whole, j.structural, true,
@@ -194,7 +194,16 @@ func (j *judgement) addRuleError(e *apifield.Error) {
 			return
 		}
 	}
-	j.addViolation(e)
+	j.addViolationAs(j.ruleCode(), e)
+}
+
+// ruleCode is the code of what a validation rule refuses. Rules differ between releases more than fields
+// do: where nobody says which release the cluster has, the code says that its rules are assumed.
+func (j *judgement) ruleCode() model.Code {
+	if r := j.version.definition.release; r != nil && j.admission.options.Releases[r.Vendor] == nil {
+		return model.InvalidObject
+	}
+	return model.SchemaViolation
 }
 
 // addBrokenRule notes a rule of the definition that does not compile: it says nothing about the
@@ -224,7 +233,10 @@ func withoutIndexes(path string) string {
 
 // addViolation notes that the API server refuses the object. What depends on a variable that is not
 // known is not known.
-func (j *judgement) addViolation(e *apifield.Error) {
+func (j *judgement) addViolation(e *apifield.Error) { j.addViolationAs(model.SchemaViolation, e) }
+
+// addViolationAs is addViolation with a code.
+func (j *judgement) addViolationAs(code model.Code, e *apifield.Error) {
 	path, message := e.Field, e.Error()
 	if path == "<nil>" {
 		path, message = "", e.ErrorBody()
@@ -241,13 +253,13 @@ func (j *judgement) addViolation(e *apifield.Error) {
 		advice = joinHints(j.admission.options.Catalogue.explainRelease(j.version, steps, takesValue(e.BadValue)),
 			advice)
 	}
-	j.addRefusal(message, steps, advice)
+	j.addRefusal(code, message, steps, advice)
 }
 
 // addRefusal notes that the API server refuses the object with a message about a place.
-func (j *judgement) addRefusal(message string, steps []string, advice string) {
+func (j *judgement) addRefusal(code model.Code, message string, steps []string, advice string) {
 	j.refused = true
-	p := model.Problem{Severity: model.Error, Code: model.SchemaViolation, Message: message,
+	p := model.Problem{Severity: model.Error, Code: code, Message: message,
 		Hint: joinHints(advice, j.ruleHint+j.describeSource())}
 	if j.treatment.HasDialects {
 		own := j.dialectProblem(model.RefusedByOperator, "the API server refuses it: "+message)

@@ -11,7 +11,7 @@ import (
 // be meant by it.
 func (r *Targets) hintOf(ref model.Ref) (string, *model.Ref) {
 	if r.Snapshot.IsRefused(ref) {
-		return "it is in the input, but the API server refuses it (SchemaViolation, UnknownField)", nil
+		return "it is in the input, but the API server refuses it (SchemaViolation, InvalidObject, UnknownField)", nil
 	}
 	var names []string
 	var elsewhere *model.Object

@@ -65,7 +65,8 @@ func schemaChangeRank(change string) int {
 func refusalReasons(in *model.Snapshot, ref model.Ref) []string {
 	var out []string
 	for _, p := range in.Problems {
-		if p.Ref != nil && *p.Ref == ref && (p.Code == model.SchemaViolation || p.Code == model.UnknownField) {
+		if p.Ref != nil && *p.Ref == ref && (p.Code == model.SchemaViolation || p.Code == model.UnknownField ||
+			p.Code == model.InvalidObject && p.Severity == model.Error) {
 			out = append(out, p.Message)
 		}
 	}
