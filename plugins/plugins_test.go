@@ -27,6 +27,19 @@ func TestEveryValueOfEverySetting(t *testing.T) {
 	}
 }
 
+// Every vendor says which release it was last held against, and when.
+func TestEveryVendorIsReviewed(t *testing.T) {
+	c, err := plugin.NewCatalog(All(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range All() {
+		if _, ok := c.ReviewOf(p.Name); !ok {
+			t.Errorf("%s has no field \"reviewed\" in its Vendor document", p.Name)
+		}
+	}
+}
+
 func BenchmarkCatalog(b *testing.B) { // every command waits for it
 	for b.Loop() {
 		if _, err := plugin.NewCatalog(All(), nil, nil); err != nil {

@@ -46,7 +46,11 @@ func blocks(dir string) ([]block, error) {
 		fmt.Fprintf(&settings, "| `%s` | %s | %s |\n", s.Name, strings.Join(values, ", "),
 			strings.ReplaceAll(s.Doc, "|", "\\|"))
 	}
-	return []block{{"vendors/README.md", "kinds", kinds},
+	releases, err := releaseTable(dir, c)
+	if err != nil {
+		return nil, err
+	}
+	return []block{{"vendors/README.md", "kinds", kinds}, {"vendors/README.md", "releases", releases},
 		{"policy-kinds.md", "settings", settings.String()}, {"audit.md", "audit", auditTables()}, {"redact.md", "kept",
 			keptTable()}}, nil
 }

@@ -47,6 +47,24 @@ func kindTable(dir string, c *descriptor.Catalog) (string, error) {
 	return table.String(), nil
 }
 
+// releaseTable is the table of what each implementation was last held against.
+func releaseTable(dir string, c *descriptor.Catalog) (string, error) {
+	var table strings.Builder
+	table.WriteString("| implementation | read | on |\n|---|---|---|\n")
+	for _, p := range plugins.All() {
+		title, err := titleOf(filepath.Join(dir, "vendors", p.Name+".md"), p.Name)
+		if err != nil {
+			return "", err
+		}
+		read, ok := c.ReviewOf(p.Name)
+		if !ok {
+			return "", fmt.Errorf("the kinds.yaml of %s does not say which release was read (reviewed)", p.Name)
+		}
+		fmt.Fprintf(&table, "| [%s](%s.md) | %s | %s |\n", title, p.Name, read.Release, read.Date)
+	}
+	return table.String(), nil
+}
+
 // names lists kinds without their groups.
 func names(kinds []model.GroupKind) string {
 	var out []string

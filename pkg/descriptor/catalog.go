@@ -26,6 +26,7 @@ type Catalog struct {
 	knowledge Knowledge
 	requests  []RequestNormalization // what data planes make of requests, by vendor
 	routing   []RoutingProfile       // how data planes choose rules, by vendor
+	reviews   map[string]Review      // by vendor
 }
 
 // autoValue is the value of a setting that leaves the decision to the loaded objects.
@@ -54,7 +55,7 @@ func (c *Catalog) Links() []build.Linker {
 func NewCatalog(vendors, users []form.Source, settings []string, funcs Functions) (*Catalog, error) {
 	b := &builder{raw: map[model.GroupKind]rawKind{}, replaced: map[model.GroupKind]rawKind{}, funcs: funcs,
 		controllers: map[string][]string{}, dialects: map[model.GroupKind][]rawKind{},
-		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(),
+		catalog: &Catalog{kinds: map[model.GroupKind]*policy.Kind{}, settings: coreSettings(), reviews: map[string]Review{},
 			knowledge: Knowledge{kinds: map[model.GroupKind]bool{}}}}
 	b.catalog.builder = b
 	for i, read := range parseFiles(slices.Concat(vendors, users)) {
@@ -168,6 +169,9 @@ func (b *builder) registerFile(src parsedFile, vendor string) error {
 		vendor, named = v.name, true
 		b.catalog.settings = append(b.catalog.settings, v.settings...)
 		b.controllers[v.name] = v.controllers
+		if v.review != (Review{}) {
+			b.catalog.reviews[v.name] = v.review
+		}
 		b.catalog.cluster = append(b.catalog.cluster, v.cluster...)
 		b.catalog.routes = append(b.catalog.routes, v.routes...)
 		if v.requests != nil {

@@ -40,6 +40,7 @@ type vendorReader struct {
 	routes      []routeKind
 	requests    *RequestNormalization
 	routing     []RoutingProfile
+	review      Review
 }
 
 func (r *vendorReader) readVendor(n *yaml.Node) {
@@ -48,7 +49,7 @@ func (r *vendorReader) readVendor(n *yaml.Node) {
 		"controllers": r.Texts(&r.controllers),
 		"settings":    func(n *yaml.Node) { r.List(n, r.readSetting) }, "cluster": r.readClusterKinds,
 		"routes": r.routeKinds, "requests": r.readRequests,
-		"routing": r.readRouting}
+		"routing": r.readRouting, "reviewed": r.readReview}
 	maps.Copy(fields, r.knowledgeFields())
 	r.Object(n, fields)
 	if r.name == "" {

@@ -40,6 +40,7 @@ type Kind struct {
 	Guess         Guess             // of a kind without a descriptor
 	Summaries     []Summary         // how tables say values
 	Counts        []Counting        // who shares the counters of limits
+	RuleOrder     string            // in which order several rules in force decide, where rows suggest another one
 	Protects      gate.Protection   // which settings keep requests out, or bound them
 
 	Attachment

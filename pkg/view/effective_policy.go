@@ -58,17 +58,19 @@ type Group struct {
 // EffectivePolicy is what is in force of one policy kind at one effective target, for all paths
 // that share it.
 type EffectivePolicy struct {
-	PolicyKind string      `json:"policyKind"`        // Kind.group
-	Target     model.Ref   `json:"target"`            // where it is in force
-	Paths      []Path      `json:"paths"`             // the ways on which it is in force
-	Spec       any         `json:"spec,omitempty"`    // bare form; absent when nothing is in force
-	Ordered    bool        `json:"ordered"`           // true: Rules is a list whose order means something
-	Rules      []Rule      `json:"rules"`             // the settings in force
-	Policies   []PolicyUse `json:"policies"`          // the stack, least specific first
-	Lost       []RuleLoss  `json:"lost"`              // rules that are nowhere in the result
-	Groups     []Group     `json:"groups,omitempty"`  // of a kind whose settings are merged in groups: each by itself
-	Profile    string      `json:"profile,omitempty"` // the reading of the kind, where there are several
-	ID         string      `json:"id"`                // short hash of policyKind, spec and sources, origins aside
+	PolicyKind string    `json:"policyKind"`     // Kind.group
+	Target     model.Ref `json:"target"`         // where it is in force
+	Paths      []Path    `json:"paths"`          // the ways on which it is in force
+	Spec       any       `json:"spec,omitempty"` // bare form; absent when nothing is in force
+	Ordered    bool      `json:"ordered"`        // true: Rules is a list whose order means something
+	// in which order several rules decide, where that of Rules suggests another one
+	RuleOrder string      `json:"ruleOrder,omitempty"`
+	Rules     []Rule      `json:"rules"`             // the settings in force
+	Policies  []PolicyUse `json:"policies"`          // the stack, least specific first
+	Lost      []RuleLoss  `json:"lost"`              // rules that are nowhere in the result
+	Groups    []Group     `json:"groups,omitempty"`  // of a kind whose settings are merged in groups: each by itself
+	Profile   string      `json:"profile,omitempty"` // the reading of the kind, where there are several
+	ID        string      `json:"id"`                // short hash of policyKind, spec and sources, origins aside
 	// lists that a cluster refused and that may change the result, as
 	// "httproutes.gateway.networking.k8s.io in shop"
 	Unread []string `json:"unread,omitempty"`

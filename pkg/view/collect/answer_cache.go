@@ -147,6 +147,9 @@ func newStackFacts(k *resolve.Kind, o *resolve.Verdict) stackFacts {
 // newAnswer returns what is known of the verdict of a stack, as the question wants it.
 func (a *answerCache) newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) *stackAnswer {
 	out := newStackAnswer(r, k, o)
+	if len(out.policy.Rules) > 1 {
+		out.policy.RuleOrder = k.RuleOrder
+	}
 	if len(k.Counts) > 0 {
 		for i := range out.policy.Rules {
 			rule := &out.policy.Rules[i]

@@ -49,7 +49,7 @@ func (l *EffectivePolicyList) Table(o view.TableOptions) view.Table {
 			t.Footer = append(t.Footer, l.NoPolicyText()+way)
 		}
 	}
-	t.Footer = append(t.Footer, view.CountLines(items)...)
+	t.Footer = append(t.Footer, view.RowNotes(items)...)
 	t.Footer = append(t.Footer, lostHint(items, l.unlistedLosses, o)...)
 	t.Footer = append(t.Footer, l.GenericLine()...)
 	t.Footer = append(t.Footer,

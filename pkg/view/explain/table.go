@@ -32,7 +32,7 @@ func (l *Explanation) Table(o view.TableOptions) view.Table {
 	for i := range shown {
 		shownItems[i] = &shown[i].EffectivePolicy
 	}
-	t.Footer = append(t.Footer, view.CountLines(shownItems)...)
+	t.Footer = append(t.Footer, view.RowNotes(shownItems)...)
 	t.Footer = append(t.Footer,
 		view.UnsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.IncompleteLines()...)
