@@ -42,6 +42,7 @@ type Attaching struct {
 	Legs      map[string]policy.PointSearch        // "legs" of scopes: the nodes where a policy or a part holds
 	Discovers map[string]policy.NamespaceDiscovery // "discovers": the namespaces that the controller sees
 	Path      map[string]policy.StepFunc           // "paths": whether the controller follows a step of a path
+	Contests  map[string]policy.ContestMaker       // "contest": which policies meet at a target
 }
 
 // Merging has the functions that make one result of the policies of a path.
@@ -92,6 +93,7 @@ func (f *Attaching) add(o Attaching) {
 	addFunctions(&f.Legs, o.Legs)
 	addFunctions(&f.Discovers, o.Discovers)
 	addFunctions(&f.Path, o.Path)
+	addFunctions(&f.Contests, o.Contests)
 }
 
 func (f *Merging) add(o Merging) {

@@ -19,7 +19,8 @@ type validityReader struct{ reader }
 
 func (r validityReader) fieldReaders() map[string]form.Field {
 	v := &r.kind.Validity
-	return map[string]form.Field{"admission": r.readAdmission, "checks": r.readChecks, "tolerant": r.Flag(&v.Tolerant),
+	return map[string]form.Field{"admission": r.readAdmission, "checks": r.checksField(&v.Checks),
+		"laterChecks": r.checksField(&v.LaterChecks), "tolerant": r.Flag(&v.Tolerant),
 		"asWritten": r.Flag(&v.AsWritten),
 		"advice":    funcObjectField(r.Reader, &v.Advice, r.funcs.Advice, "to give advice"),
 		"lints":     functionListField(r.Reader, &v.Lints, r.funcs.Lints, "to look for findings"),
@@ -27,8 +28,8 @@ func (r validityReader) fieldReaders() map[string]form.Field {
 			policy.VoidResult})}
 }
 
-// readChecks reads the functions that find faults.
-func (r validityReader) readChecks(n *yaml.Node) {
+// checksField reads the functions that find faults.
+func (r validityReader) checksField(to *[]policy.CheckMaker) form.Field {
 	known := map[string]policy.CheckMaker{}
 	maps.Copy(known, r.funcs.Sites)
 	for name, check := range r.funcs.Checks {
@@ -36,7 +37,7 @@ func (r validityReader) readChecks(n *yaml.Node) {
 			return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) { return check(p, in) }
 		}
 	}
-	functionListField(r.Reader, &r.kind.Checks, known, "to check policies")(n)
+	return functionListField(r.Reader, to, known, "to check policies")
 }
 
 // readAdmission reads the validation that is repeated here: rules, and pieces of the schema.

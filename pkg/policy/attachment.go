@@ -24,9 +24,11 @@ type Attachment struct {
 	DiscoverNamespaces NamespaceDiscovery // nil: the implementation sees all namespaces
 	Labels             Labeler            // nil: labels count as they are
 	SameTarget         SameTarget
-	RejectsWhole       bool     // a policy that another one keeps out of one target is out everywhere
-	Controllers        []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
-	HasDialects        bool     // whose the Gateways are decides how the kind is read
+	RejectsWhole       bool // a policy that another one keeps out of one target is out everywhere
+	// of a kind that rejects whole policies: where they meet; nil: wherever they name one target
+	Contest     ContestMaker
+	Controllers []string // controllerNames of the classes whose Gateways the vendor manages; nil: of all
+	HasDialects bool     // whose the Gateways are decides how the kind is read
 }
 
 // AllowsTarget reports whether a policy may target ref.
@@ -79,3 +81,11 @@ type NamespaceDiscovery func(in *model.Snapshot, s model.Settings) (sees func(na
 // Labeler prepares the completion of labels: it says what those of an object are once its vendor
 // has written them.
 type Labeler func(in *model.Snapshot, s model.Settings) func(o *model.Object) map[string]string
+
+// ContestMaker prepares what decides which policies meet at a target. It is called once, for all
+// policies of a kind.
+type ContestMaker func(k *Kind, g *topology.Graph, in *model.Snapshot) Contest
+
+// Contest returns the place where a policy competes at one of its targets: those at another place of
+// the target do not meet it. Not ok: it meets nobody there.
+type Contest func(a Attached) (place string, ok bool)

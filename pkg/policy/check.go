@@ -16,8 +16,10 @@ type Validity struct {
 	AsWritten bool                  // the API's defaults are not filled in
 	Tolerant  bool                  // a policy that the API would refuse takes part all the same, and is reported
 	Checks    []CheckMaker
-	InError   ErrorHandling // what becomes of policies in which a check finds a fault
-	Lints     []Lint
+	// of policies that no other one keeps out: who is in error by them has kept others out before
+	LaterChecks []CheckMaker
+	InError     ErrorHandling // what becomes of policies in which a check finds a fault
+	Lints       []Lint
 }
 
 // AdviceFunc says what to do about a policy that the kind's API refuses, or drops a field of; "" if
@@ -57,10 +59,10 @@ const (
 	VoidResult ErrorHandling = "poison"
 )
 
-// AttachedChecks prepares the kind's checks.
-func (k *Kind) AttachedChecks(g *topology.Graph, in *model.Snapshot) []AttachedCheck {
+// AttachedChecks prepares checks of the kind.
+func (k *Kind) AttachedChecks(checks []CheckMaker, g *topology.Graph, in *model.Snapshot) []AttachedCheck {
 	var out []AttachedCheck
-	for _, check := range k.Checks {
+	for _, check := range checks {
 		out = append(out, check(k, g, in))
 	}
 	return out

@@ -314,6 +314,48 @@ type targetContest struct {
 	res *Targets
 }
 
+// meeting is the policies that compete at a target, in their order.
+type meeting struct {
+	node       topology.NodeID
+	place      string // of several at one target
+	policies   []policy.Attached
+	ageIgnored bool
+}
+
+// listContests returns the meetings of several policies.
+func (k targetContest) listContests() []meeting {
+	return slices.DeleteFunc(k.listMeetings(), func(m meeting) bool { return len(m.policies) < 2 })
+}
+
+// listMeetings returns who competes with whom, by the references of the targets.
+func (k targetContest) listMeetings() []meeting {
+	placeOf := func(policy.Attached) (string, bool) { return "", true }
+	if k.Contest != nil {
+		placeOf = k.Contest(k.Kind, k.res.Graph, k.res.Snapshot)
+	}
+	var out []meeting
+	for id, at := range k.Table {
+		first := len(out)
+		for _, a := range at.Policies {
+			place, ok := placeOf(a)
+			if !ok {
+				continue
+			}
+			i := slices.IndexFunc(out[first:], func(m meeting) bool { return m.place == place })
+			if i < 0 {
+				i = len(out) - first
+				out = append(out, meeting{node: id, place: place, ageIgnored: at.AgeIgnored})
+			}
+			out[first+i].policies = append(out[first+i].policies, a)
+		}
+	}
+	slices.SortFunc(out, func(a, b meeting) int {
+		return cmp.Or(k.res.Node(a.node).Ref.Compare(k.res.Node(b.node).Ref), cmp.Compare(a.node, b.node),
+			cmp.Compare(a.place, b.place))
+	})
+	return out
+}
+
 // rejectLosers runs the same-target models that reject policies, node by node, before any fold
 // (engine E8).
 func (k targetContest) rejectLosers() {
@@ -396,7 +438,7 @@ func (k *attacher) dropFrontends(ids []topology.NodeID) []topology.NodeID {
 // is attached to.
 func (k *attacher) judgePolicy(p *policy.Policy) {
 	if k.checks == nil {
-		k.checks = k.AttachedChecks(k.res.Graph, k.res.Snapshot)
+		k.checks = k.AttachedChecks(k.Checks, k.res.Graph, k.res.Snapshot)
 	}
 	k.res.Problems = append(k.res.Problems, k.RunChecks(k.checks, p, k.NodesOf(p))...)
 	if p.Fault != "" && k.InError == policy.VoidResult {
@@ -404,5 +446,29 @@ func (k *attacher) judgePolicy(p *policy.Policy) {
 			Message: fmt.Sprintf(
 				"the policy is in error: %s. No policy of kind %s is in force where it is attached", p.Fault,
 				k.GroupKind.Kind)}.At(p.Object))
+	}
+}
+
+// judgeWinners runs the checks on policies that no other one has kept out. Those in error are taken
+// from their targets.
+func (k *attacher) judgeWinners() {
+	if len(k.LaterChecks) == 0 {
+		return
+	}
+	checks := k.AttachedChecks(k.LaterChecks, k.res.Graph, k.res.Snapshot)
+	for _, p := range k.Policies {
+		if p.Refused || p.Fault != "" || len(k.NodesOf(p)) == 0 ||
+			slices.ContainsFunc(k.Rejected, func(v Rejection) bool { return v.Attached.Policy == p }) {
+			continue
+		}
+		k.res.Problems = append(k.res.Problems, k.RunChecks(checks, p, k.NodesOf(p))...)
+		if p.Fault == "" || k.InError != policy.DropPolicy {
+			continue
+		}
+		for _, id := range k.NodesOf(p) {
+			at := k.Table[id]
+			at.Policies = slices.DeleteFunc(slices.Clone(at.Policies), func(a policy.Attached) bool { return a.Policy == p })
+			k.Table[id] = at
+		}
 	}
 }

@@ -34,8 +34,10 @@ type TargetList struct {
 // Attach attaches the policies to targets, and finds which of several at one target stay. unread
 // describes what may not be read of the objects that a reference may be to.
 func (k *Attachments) Attach(to *Targets, kind *policy.Kind, unread func(policy.TargetRef) []string) {
-	(&attacher{Kind: kind, Attachments: k, res: to, unread: unread}).attachAll()
-	targetContest{kind, k, to}.rejectLosers()
+	a := &attacher{Kind: kind, Attachments: k, res: to, unread: unread}
+	a.attachAll()
+	targetContest{Kind: kind, Attachments: k, res: to}.rejectLosers()
+	a.judgeWinners()
 }
 
 // MakeRoom makes room for the targets of the policies of the kind.

@@ -15,10 +15,10 @@ import (
 // (engine E8). Targets are visited in the order of their references, so that the outcome does not
 // depend on the order of the input.
 func (k targetContest) rejectClashing() {
-	places := k.sharedNodes()
+	places := k.listContests()
 	if !k.RejectsWhole {
-		for _, id := range places {
-			k.rejectAt(id, k.findLosers([]topology.NodeID{id}))
+		for _, m := range places {
+			k.rejectAt(m.node, k.findLosers([]meeting{m}))
 		}
 		return
 	}
@@ -35,36 +35,18 @@ func (k targetContest) rejectClashing() {
 	})
 }
 
-// sharedNodes lists the nodes with several policies, by the references of their objects.
-func (k targetContest) sharedNodes() []topology.NodeID {
-	var out []topology.NodeID
-	for id, p := range k.Table {
-		if len(p.Policies) > 1 {
-			out = append(out, id)
-		}
-	}
-	slices.SortFunc(out, func(a, b topology.NodeID) int {
-		if c := k.res.Node(a).Ref.Compare(k.res.Node(b).Ref); c != 0 {
-			return c
-		}
-		return int(a - b)
-	})
-	return out
-}
-
 // findLosers maps the policies that do not stay to those that keep them out, visiting places one by
 // one. Who has lost is in nobody's way any more.
-func (k targetContest) findLosers(places []topology.NodeID) map[*policy.Policy]defeat {
+func (k targetContest) findLosers(places []meeting) map[*policy.Policy]defeat {
 	lost := map[*policy.Policy]defeat{}
-	for _, id := range places {
-		at := k.Table[id]
-		for i, a := range at.Policies {
+	for _, m := range places {
+		for i, a := range m.policies {
 			if lost[a.Policy].by != nil {
 				continue
 			}
-			for _, b := range at.Policies[i+1:] {
+			for _, b := range m.policies[i+1:] {
 				if lost[b.Policy].by == nil && k.isClash(a.Policy, b.Policy) {
-					lost[b.Policy] = defeat{a.Policy, DecisionBetween(k.Kind, a, b, at.AgeIgnored)}
+					lost[b.Policy] = defeat{a.Policy, DecisionBetween(k.Kind, a, b, m.ageIgnored)}
 				}
 			}
 		}
@@ -119,11 +101,11 @@ const (
 // visited whether they stay: one that clashes with them on one target is itself rejected because of
 // another one, before or after it was asked. Policies are judged in their order, so that those that
 // come before are decided.
-func (k targetContest) reportOrderDependent(places []topology.NodeID) []model.Problem {
+func (k targetContest) reportOrderDependent(places []meeting) []model.Problem {
 	var all []policy.Attached
 	at := map[*policy.Policy][][]policy.Attached{} // by policy: its places
-	for _, id := range places {
-		place := k.Table[id].Policies
+	for _, m := range places {
+		place := m.policies
 		for _, a := range place {
 			if at[a.Policy] == nil {
 				all = append(all, a)

@@ -11,8 +11,8 @@ import (
 // rejectAll leaves none of several policies at a place in force: the implementation takes none, or
 // it is not known which one it takes.
 func (k targetContest) rejectAll() {
-	for _, id := range k.sharedNodes() {
-		at := k.Table[id]
+	for _, m := range k.listContests() {
+		id, at := m.node, k.Table[m.node]
 		var kept []policy.Attached
 		for i, a := range at.Policies {
 			rival := slices.IndexFunc(at.Policies, func(b policy.Attached) bool {
