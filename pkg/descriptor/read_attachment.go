@@ -23,7 +23,7 @@ func (r attachmentReader) fieldReaders() map[string]form.Field {
 		"namespaces": wordField(r.Reader, &a.Namespaces, []policy.Namespaces{policy.OwnNamespace, policy.WithGrant,
 			policy.AnyNamespace}),
 		"contest": funcObjectField(r.Reader, &a.Contest, r.funcs.Contests, "to tell which policies meet"),
-		"labels": funcObjectField(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
+		"labels":  funcObjectField(r.Reader, &a.Labels, r.funcs.Labels, "to complete labels"),
 		"discovers": funcObjectField(r.Reader, &a.DiscoverNamespaces, r.funcs.Discovers,
 			"to tell which namespaces are seen")}
 }

@@ -30,8 +30,11 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "nginx", Kinds: kinds, Proxies: findProxies, Gates: gateFunctions(),
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": normalizeCoreGroup,
 			"nginx.Named": nestUnderName}},
-		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}, Path: map[string]policy.StepFunc{"nginx.Valid": checkStep}},
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}, Path: map[string]policy.StepFunc{"nginx.Valid": checkStep},
+			Attach:   map[string]policy.Attacher{"nginx.OtherGateways": attachToOtherGateways},
+			Contests: map[string]policy.ContestMaker{"nginx.Contest": newContest}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
+			"nginx.DryRun":   func(model.Settings) merge.PlanFunc { return foldDryRun },
 			"nginx.Limits":   func(model.Settings) merge.PlanFunc { return foldLimits },
 			"nginx.Snippets": func(model.Settings) merge.PlanFunc { return foldSnippets }}},
 		Judging: descriptor.Judging{
@@ -39,7 +42,8 @@ func Plugin() plugin.Plugin {
 			Sites: map[string]policy.CheckMaker{"nginx.Overlap": checkOverlap, "nginx.Telemetry": checkTelemetry,
 				"nginx.Firewall": checkFirewall, "nginx.Backends": checkBackendGrants,
 				"nginx.Unused": checkUnusedServices},
-			Lints: map[string]policy.Lint{"nginx.LimitsInferred": findInferredLimits}},
+			Lints: map[string]policy.Lint{"nginx.LimitsInferred": findInferredLimits,
+				"nginx.GroupsApart": findGroupsApart}},
 		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": policyConditions},
 			Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}}}
 }

@@ -47,11 +47,12 @@ func parseSize(text string) (int64, bool) {
 	return n << map[string]int{"": 0, "k": 10, "m": 20, "g": 30}[strings.ToLower(text[len(digits):])], true
 }
 
-// checkBalancingMethod finds UpstreamSettingsPolicies with a load-balancing method that only NGINX
-// Plus has.
+// checkBalancingMethod finds UpstreamSettingsPolicies with a load-balancing method that is for NGINX
+// Plus alone: nginx has least_time as well (internal/controller/nginx/config/http/config.go:321-353
+// @ e55bfe339).
 func checkBalancingMethod(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
 	method := p.Object.Text("spec", "loadBalancingMethod")
-	if !strings.Contains(method, "least_time") || p.Kind.Settings.Bool("nginx.plus") {
+	if !strings.HasPrefix(method, "random two least_time") || p.Kind.Settings.Bool("nginx.plus") {
 		return "", nil
 	}
 	return failPolicy(p, "Invalid", fmt.Sprintf("loadBalancingMethod %q takes NGINX Plus", method),

@@ -48,6 +48,38 @@ func foldLimits(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 	return units, effects
 }
 
+// foldDryRun finds what dryRun is. The controller writes nothing where it is false, so that true is
+// inherited all the same (internal/controller/nginx/config/policies/ratelimit/generator.go,
+// rateLimitReqTemplate @ e55bfe339).
+func foldDryRun(s merge.Stack) ([]merge.Unit, []merge.Effect) {
+	var winner *merge.Unit
+	var all []merge.Unit
+	for _, l := range s.Layers {
+		for _, u := range listUnits(l) {
+			all = append(all, u)
+			if winner == nil || merge.Unpack(winner.Value) != true || merge.Unpack(u.Value) == true {
+				winner = &all[len(all)-1]
+			}
+		}
+	}
+	var effects []merge.Effect
+	for _, u := range all {
+		e := newEffect(u, merge.Taken)
+		if !slices.Equal(u.From, winner.From) {
+			e = newEffect(u, merge.Dropped)
+			e.Reason, e.Other = merge.MoreSpecificWins, winner.From
+			if merge.Unpack(u.Value) != true {
+				e.Reason = merge.NoEffect
+			}
+		}
+		effects = append(effects, e)
+	}
+	if winner == nil {
+		return nil, nil
+	}
+	return []merge.Unit{{Path: winner.Path, Value: winner.Value, From: winner.From}}, effects
+}
+
 // listUnits are the units of a layer.
 func listUnits(l merge.Layer) []merge.Unit {
 	var out []merge.Unit

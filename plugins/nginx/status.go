@@ -20,6 +20,9 @@ func policyConditions(in status.Input) []status.Ancestor {
 	var out []status.Ancestor
 	for _, id := range in.Outcome.Targets {
 		n := in.Resolution.Node(id)
+		if isHandedOn(in.Kind.Kind, n) {
+			continue
+		}
 		switch n.Role {
 		case topology.Gateway:
 			if in.Kind.ManagesGateway(id) {
@@ -126,7 +129,7 @@ func entryConditions(in status.Input, accepted status.Condition) []status.Condit
 
 // hasProgrammed reports whether policies of a kind have a second condition.
 func hasProgrammed(k *policy.Kind) bool {
-	return k.GroupKind.Kind != "PayloadProcessor" && k.GroupKind.Kind != "ExternalLoadBalancer"
+	return k.GroupKind.Kind != "ExternalLoadBalancer"
 }
 
 // affectedConditions are the conditions by which the controller tells the owners of Gateways and
@@ -134,10 +137,13 @@ func hasProgrammed(k *policy.Kind) bool {
 func affectedConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 	var out []status.Mark
 	seen := map[model.Ref]bool{}
+	if !hasMark(k.GroupKind.Kind) {
+		return nil
+	}
 	for _, p := range k.Policies {
 		for _, id := range k.TargetsOf(p) {
 			n := r.Node(id)
-			if seen[n.Ref] || n.Object == nil || n.Hop > 0 {
+			if seen[n.Ref] || n.Object == nil || n.Hop > 0 || isHandedOn(k.Kind, n) {
 				continue
 			}
 			m := status.Mark{Object: n.Ref, Condition: affectedCondition(k.GroupKind.Kind)}
@@ -161,14 +167,25 @@ func affectedConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 	return out
 }
 
-// affectedCondition is the condition of a kind. Of firewalls it has further reasons, which depend
-// on what they have fetched.
+// markTypes are the types of marks that are not called after their kind
+// (internal/controller/state/conditions/conditions.go:182-254 @ e55bfe339).
+var markTypes = map[string]string{
+	"WAFPolicy":        group + "/WAFPolicyAffected",
+	"PayloadProcessor": "PayloadProcessorPolicyAffected",
+}
+
+// affectedCondition is the condition of a kind.
 func affectedCondition(kind string) status.Condition {
-	c := status.Condition{Type: group + "/" + kind + "Affected", Status: "True", Reason: "PolicyAffected",
+	return status.Condition{Type: cmp.Or(markTypes[kind], kind+"Affected"), Status: "True", Reason: "PolicyAffected",
 		Message: "the object is affected by a " + kind}
-	if kind == "WAFPolicy" {
-		c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated",
-			"which reason the mark has depends on what the firewall has fetched"
-	}
-	return c
+}
+
+// hasMark reports whether the controller marks what policies of a kind target.
+func hasMark(kind string) bool {
+	return kind != "UpstreamSettingsPolicy" && kind != "ExternalLoadBalancer"
+}
+
+// isHandedOn reports whether a kind's policies come to a node without naming it.
+func isHandedOn(k *policy.Kind, n *topology.Node) bool {
+	return k.GroupKind.Kind == "SnippetsPolicy" && n.Role == topology.Route
 }
