@@ -98,6 +98,7 @@ func StatusFunctions(plugins []Plugin) status.Functions {
 		maps.Copy(out.KindWriters, p.Status.KindWriters)
 		maps.Copy(out.CustomWriters, p.Status.CustomWriters)
 		maps.Copy(out.Markers, p.Status.Markers)
+		out.Revisers = append(out.Revisers, p.Status.Revisers...)
 	}
 	return out
 }

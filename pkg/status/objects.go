@@ -58,8 +58,13 @@ func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Function
 		default:
 			continue
 		}
-		p.addMarks(marks[p.Object])
 		out = append(out, p)
+	}
+	for _, revise := range funcs.Revisers {
+		out = revise(r, out)
+	}
+	for i := range out {
+		out[i].addMarks(marks[out[i].Object])
 	}
 	return out
 }

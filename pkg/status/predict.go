@@ -98,7 +98,12 @@ type Functions struct {
 	KindWriters   map[string]KindWriter
 	CustomWriters map[string]CustomWriter
 	Markers       map[string]Marker
+	Revisers      []Reviser
 }
+
+// Reviser corrects what is predicted about Gateways, ListenerSets, listeners and routes where an
+// implementation does otherwise than the Gateway API says, before policies leave their marks.
+type Reviser func(r *resolve.Resolution, all []Prediction) []Prediction
 
 // PredictPolicies predicts the status of every policy of the given kinds, in order.
 func PredictPolicies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {

@@ -11,16 +11,17 @@ import (
 // not know before it looks for conflicts, and tells Services apart by the group as it is written
 // (internal/controller/state/graph/policies.go, processPolicies and markConflictedPolicies @
 // e55bfe339).
-func newContest(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.Contest {
+func newContest(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Contest {
+	v := newControllerView(g, in)
 	return func(a policy.Attached) (string, bool) {
 		switch n := g.Node(a.Node); n.Role {
 		case topology.Gateway:
 			return "", isManaged(g, a.Node, k.Controllers)
 		case topology.Route:
 			above, open := findGateways(g, a.Node, k.Controllers)
-			return "", len(above) > 0 || open
+			return "", v.routes[a.Node] != nil || len(above) == 0 && open
 		case topology.Backend:
-			return writtenGroup(a.Policy, n.Ref.Name), true
+			return writtenGroup(a.Policy, n.Ref.Name), v.mayUse(n.Ref)
 		}
 		return "", true
 	}

@@ -39,13 +39,13 @@ func Plugin() plugin.Plugin {
 			"nginx.Snippets": func(model.Settings) merge.PlanFunc { return foldSnippets }}},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"nginx.Buffers": checkBuffers, "nginx.Methods": checkBalancingMethod},
-			Sites: map[string]policy.CheckMaker{"nginx.Overlap": checkOverlap, "nginx.Telemetry": checkTelemetry,
-				"nginx.Firewall": checkFirewall, "nginx.Backends": checkBackendGrants,
+			Sites: map[string]policy.CheckMaker{"nginx.Overlap": checkOverlap, "nginx.Proxy": checkProxy,
+				"nginx.Backends": checkProcessorBackends, "nginx.Groups": checkServiceGroups,
 				"nginx.Unused": checkUnusedServices},
 			Lints: map[string]policy.Lint{"nginx.LimitsInferred": findInferredLimits,
 				"nginx.GroupsApart": findGroupsApart}},
-		Status: status.Functions{Writers: map[string]status.Writer{"nginx.Conditions": policyConditions},
-			Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}}}
+		Status: status.Functions{KindWriters: map[string]status.KindWriter{"nginx.Conditions": policyStatuses},
+			Markers: map[string]status.Marker{"nginx.Marks": affectedConditions}, Revisers: []status.Reviser{reviseObjects}}}
 }
 
 // addToGraph registers that the controller takes core as the name of the group without one, and what

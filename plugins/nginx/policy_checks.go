@@ -62,11 +62,12 @@ func checkBalancingMethod(p *policy.Policy, _ *model.Snapshot) (string, []model.
 // checkUnusedServices finds Services to which no route sends: the controller does not know them,
 // and a policy for them is not in force.
 func checkUnusedServices(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
+	v := newControllerView(g, in)
 	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
 		var out []model.Problem
 		for _, id := range at {
 			n := g.Node(id)
-			if n.Role != topology.Backend || len(g.Parents(topology.Traffic, id)) > 0 ||
+			if n.Role != topology.Backend || v.mayUse(n.Ref) ||
 				slices.ContainsFunc(gatewayapi.RouteKinds(), in.Cluster.HasUnread) {
 				continue
 			}
@@ -78,18 +79,31 @@ func checkUnusedServices(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) 
 	}
 }
 
-// checkBackendGrants finds PayloadProcessors that send to another namespace without a
-// ReferenceGrant.
-func checkBackendGrants(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
+// checkServiceGroups finds UpstreamSettingsPolicies one of whose targets is of another group than
+// that of Services: the API only asks that one is.
+func checkServiceGroups(_ *policy.Kind, _ *topology.Graph, _ *model.Snapshot) policy.AttachedCheck {
+	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
+		for _, to := range listTargets(p) {
+			if to.Group != "" || to.Kind != "Service" {
+				return failPolicy(p, "Invalid", "it targets "+to.String()+", which is no Service", "")
+			}
+		}
+		return "", nil
+	}
+}
+
+// checkProcessorBackends finds PayloadProcessors that send to another namespace without a
+// ReferenceGrant, or to what is not there.
+func checkProcessorBackends(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
 	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
 		var denied []string
 		var problems []model.Problem
+		missing := ""
 		eachBackend(p.Object.Body.Field("spec"), func(ref model.Body) {
-			to := model.Ref{Group: ref.Text("group"), Kind: cmp.Or(ref.Text("kind"), "Service"),
-				Namespace: ref.Text("namespace"), Name: ref.Text("name")}
+			to := backendOf(p.Object, ref)
 			own := p.Ref().Namespace
 			switch {
-			case to.Namespace == "" || to.Namespace == own:
+			case to.Namespace == own:
 			case in.IsUnread(grantKind, to.Namespace):
 				why := in.ExplainUnread("the ReferenceGrants of namespace "+to.Namespace, grantKind, to.Namespace)
 				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
@@ -97,15 +111,38 @@ func checkBackendGrants(k *policy.Kind, g *topology.Graph, in *model.Snapshot) p
 			case !g.IsGranted(k.GroupKind, own, to):
 				denied = append(denied, to.String())
 			}
+			missing = cmp.Or(missing, explainMissingPort(in, to, ref.Get("port")))
 		})
-		if len(denied) == 0 {
-			return "", problems
+		fault, more := "", []model.Problem(nil)
+		switch {
+		case len(denied) > 0:
+			slices.Sort(denied)
+			fault, more = failPolicy(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+
+				limitTexts(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
+		case missing != "":
+			fault, more = failPolicy(p, "Invalid", missing, "")
 		}
-		slices.Sort(denied)
-		fault, more := failPolicy(p, "RefNotPermitted", "no ReferenceGrant permits the reference to "+
-			limitTexts(slices.Compact(denied)), "a ReferenceGrant in the namespace of the backend must allow it")
 		return fault, append(problems, more...)
 	}
+}
+
+// explainMissingPort says why nothing can be sent to a port of a Service, "" if it may be there.
+func explainMissingPort(in *model.Snapshot, to model.Ref, port any) string {
+	o := in.Get(to)
+	switch {
+	case o == nil && in.FindExistence(to).Presence == model.Missing:
+		return to.String() + " does not exist"
+	case o == nil:
+		return ""
+	case port == nil:
+		return "the reference to " + to.String() + " has no port"
+	}
+	for _, p := range o.Body.At("spec", "ports").Items {
+		if p.Get("port") == port {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s has no port %v", to, port)
 }
 
 // eachBackend calls see for every reference to a backend in a value.

@@ -33,11 +33,21 @@ func findProxyConfig(g *topology.Graph, in *model.Snapshot, gateway topology.Nod
 		}
 		out.addProxy(in, o.Body.At("spec", "parametersRef"), "")
 	}
-	if len(out.found) == 0 {
-		out.uncertain = cmp.Or(out.uncertain, "neither "+n.Ref.String()+" nor its class refers to a NginxProxy")
-	}
 	return out
 }
+
+// value is a field of the configuration: the Gateway's, else that of its class.
+func (c *proxyConfig) value(path ...string) any {
+	for _, o := range c.found {
+		if at := o.Body.At(append([]string{"spec"}, path...)...); !at.IsNull() {
+			return at.Value()
+		}
+	}
+	return nil
+}
+
+// has reports whether a field of the configuration is set.
+func (c *proxyConfig) has(path ...string) bool { return c.value(path...) != nil }
 
 func (c *proxyConfig) addProxy(in *model.Snapshot, ref model.Body, namespace string) {
 	if ref.Text("group") != group || ref.Text("kind") != "NginxProxy" {
@@ -45,38 +55,56 @@ func (c *proxyConfig) addProxy(in *model.Snapshot, ref model.Body, namespace str
 	}
 	to := model.Ref{Group: group, Kind: "NginxProxy", Namespace: cmp.Or(ref.Text("namespace"), namespace),
 		Name: ref.Text("name")}
-	if o := in.Get(to); o != nil {
+	switch o := in.Get(to); {
+	case o != nil:
 		c.found = append(c.found, o)
-	} else {
+	case in.FindExistence(to).Presence != model.Missing:
 		c.uncertain = to.String() + " is not in the input"
 	}
 }
 
-// newConfigCheck finds policies whose Gateways have nothing configured that they need: has tells
-// whether a NginxProxy has what they need.
-func newConfigCheck(what string, has func(spec model.Body) bool) policy.CheckMaker {
-	return func(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
-		known := map[topology.NodeID]proxyConfig{}
-		return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
-			var open, without []string
-			for _, gateway := range findGatewaysAbove(g, at, k.Controllers) {
-				c, ok := known[gateway]
-				if !ok {
-					c = findProxyConfig(g, in, gateway)
-					known[gateway] = c
-				}
-				ref := g.Node(gateway).Ref
-				switch {
-				case slices.ContainsFunc(c.found, func(o *model.Object) bool { return has(o.Body.Field("spec")) }):
-				case c.uncertain != "":
-					open = append(open, c.uncertain)
-				default:
-					p.Fail(ref, fmt.Sprintf("%s is not configured in a NginxProxy of %s", what, ref))
-					without = append(without, ref.String())
-				}
+// proxyNeed is what policies of a kind take in the configuration of a Gateway.
+type proxyNeed struct {
+	what string
+	has  func(c *proxyConfig) bool
+}
+
+// proxyNeeds are the kinds that take something (internal/controller/state/graph/nginxproxy.go:184-212 @
+// e55bfe339).
+var proxyNeeds = map[string]*proxyNeed{
+	"ObservabilityPolicy": {"telemetry", func(c *proxyConfig) bool {
+		off, _ := c.value("telemetry", "disabledFeatures").([]any)
+		return c.has("telemetry", "exporter", "endpoint") && !slices.Contains(off, any("DisableTracing"))
+	}},
+	"WAFPolicy": {"the WAF", func(c *proxyConfig) bool { return c.value("waf", "enable") == true }},
+}
+
+func needOf(p *policy.Policy) *proxyNeed { return proxyNeeds[p.Kind.GroupKind.Kind] }
+
+// checkProxy finds policies whose Gateways have nothing configured that they need. A route counts as
+// served as long as nothing at all is configured for its Gateway.
+func checkProxy(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
+	need := proxyNeeds[k.GroupKind.Kind]
+	known := map[topology.NodeID]proxyConfig{}
+	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
+		var open, without []string
+		for _, gateway := range findGatewaysAbove(g, at, k.Controllers) {
+			c, ok := known[gateway]
+			if !ok {
+				c = findProxyConfig(g, in, gateway)
+				known[gateway] = c
 			}
-			return "", configProblems(p, what, open, without)
+			ref := g.Node(gateway).Ref
+			switch {
+			case need.has(&c):
+			case c.uncertain != "":
+				open = append(open, c.uncertain)
+			case len(c.found) > 0 || slices.Contains(at, gateway):
+				p.Fail(ref, fmt.Sprintf("%s is not configured in a NginxProxy of %s", need.what, ref))
+				without = append(without, ref.String())
+			}
 		}
+		return "", configProblems(p, need.what, open, without)
 	}
 }
 
@@ -118,21 +146,3 @@ func findGatewaysAbove(g *topology.Graph, at []topology.NodeID, controllers []st
 	}
 	return out
 }
-
-// checkTelemetry finds ObservabilityPolicies where the NginxProxy exports no traces.
-var checkTelemetry = newConfigCheck("telemetry",
-	func(spec model.Body) bool { return !spec.Field("telemetry").IsNull() })
-
-// checkFirewall finds WAFPolicies where the NginxProxy does not turn the firewall on.
-var checkFirewall = newConfigCheck("the WAF", func(spec model.Body) bool {
-	waf := spec.Field("waf")
-	if waf.IsObject() {
-		for _, key := range []string{"enable", "enabled"} {
-			if waf.Has(key) {
-				return waf.Get(key) == true
-			}
-		}
-		return true
-	}
-	return waf.Value() == true
-})

@@ -8,7 +8,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // configPlace is where a route is written into the configuration: a Gateway, a host, a port and a
@@ -22,23 +21,24 @@ type configPlace struct {
 
 // checkOverlap finds the policies one of whose routes shares a place with a route that the policy
 // does not target: settings of a place cannot be told apart by route.
-func checkOverlap(k *policy.Kind, g *topology.Graph, _ *model.Snapshot) policy.AttachedCheck {
+func checkOverlap(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
+	v := newControllerView(g, in)
 	at := map[configPlace][]topology.NodeID{}
 	of := map[topology.NodeID][]configPlace{}
 	for _, id := range g.Order(topology.Traffic) {
-		n := g.Node(id)
-		if n.Role != topology.Route || n.Object == nil || n.Hop > 0 || !gatewayapi.IsHTTPRoute(n.Ref.GroupKind()) {
-			continue
-		}
-		of[id] = listPlaces(g, id, k.Controllers)
-		for _, p := range of[id] {
-			at[p] = append(at[p], id)
+		if r := v.routes[id]; r != nil {
+			of[id] = listPlaces(r, g.Node(id))
+			for _, p := range of[id] {
+				at[p] = append(at[p], id)
+			}
 		}
 	}
 	return func(p *policy.Policy, targets []topology.NodeID) (string, []model.Problem) {
 		own := map[string]bool{} // by namespace and name alone
 		for _, id := range targets {
-			own[g.Node(id).Ref.FullName()] = true
+			if v.routes[id] != nil {
+				own[g.Node(id).Ref.FullName()] = true
+			}
 		}
 		var pairs []string
 		for _, id := range targets {
@@ -90,19 +90,14 @@ func limitTexts(texts []string) string {
 }
 
 // listPlaces lists the places of a route, each once.
-func listPlaces(g *topology.Graph, route topology.NodeID, controllers []string) []configPlace {
-	paths := listPaths(g.Node(route))
+func listPlaces(r *routeView, n *topology.Node) []configPlace {
+	paths := listPaths(n)
 	var out []configPlace
 	seen := map[configPlace]bool{}
-	for _, a := range g.Attachments(route) {
-		gateway, known := findGateway(g, a.Parent.WithoutSection())
-		if a.State != topology.Accepted || a.Listener == topology.None || !known ||
-			!isManaged(g, gateway, controllers) {
-			continue
-		}
-		for _, host := range a.Hostnames {
+	for _, parent := range r.parents {
+		for _, h := range parent.hosts {
 			for _, path := range paths {
-				p := configPlace{gateway, host.Effective, g.Listener(a.Listener).Port, path}
+				p := configPlace{parent.gateway, h.host, h.port, path}
 				if !seen[p] {
 					seen[p] = true
 					out = append(out, p)

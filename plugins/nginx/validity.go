@@ -1,6 +1,7 @@
 package nginx
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,51 +25,27 @@ func explainInvalid(n *topology.Node) string {
 			}
 		}
 	case n.Role == topology.Route:
-		return findInvalidHeaders(n.Object.Body.At("spec", "rules"))
+		return explainInvalidRoute(n)
 	}
 	return ""
 }
 
-// headerNamePattern is what the controller takes for the name of a header.
-var headerNamePattern = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
-
-// findInvalidHeaders says which header name no rule of a route comes without, "" if some rule has
-// none that the controller refuses.
-func findInvalidHeaders(rules model.Body) string {
+// explainInvalidRoute is why the controller takes a route for invalid, by itself: each of its rules
+// has something invalid.
+func explainInvalidRoute(n *topology.Node) string {
 	why := ""
-	for _, rule := range rules.Items {
-		names := listHeaders(rule)
-		strange := slices.IndexFunc(names, func(name string) bool { return !headerNamePattern.MatchString(name) })
-		if strange < 0 {
+	for _, rule := range n.Object.Body.At("spec", "rules").Items {
+		fault := judgeRule(n.Ref.Kind, rule)
+		if fault == "" {
 			return ""
 		}
-		why = fmt.Sprintf("the header name %q has other characters than letters, digits and hyphens", names[strange])
+		why = cmp.Or(why, fault)
 	}
 	return why
 }
 
-// listHeaders lists the names of headers that a rule matches or changes.
-func listHeaders(rule model.Body) []string {
-	var out []string
-	for _, m := range rule.Field("matches").Items {
-		for _, h := range m.Field("headers").Items {
-			out = append(out, h.Text("name"))
-		}
-	}
-	for _, f := range rule.Field("filters").Items {
-		for _, kind := range []string{"requestHeaderModifier", "responseHeaderModifier"} {
-			for _, what := range []string{"set", "add"} {
-				for _, h := range f.At(kind, what).Items {
-					out = append(out, h.Text("name"))
-				}
-			}
-			for _, h := range f.At(kind, "remove").Items {
-				out = append(out, h.Text())
-			}
-		}
-	}
-	return out
-}
+// headerNamePattern is what the controller takes for the name of a header.
+var headerNamePattern = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
 // checkStep refuses the paths through Gateways and routes that the controller takes for invalid.
 func checkStep(g *topology.Graph, _, child topology.NodeID) *model.Problem {
