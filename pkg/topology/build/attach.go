@@ -179,7 +179,8 @@ func (w *routeAttacher) attachToOwner(r *routeDraft, owner topology.NodeID, a to
 		row := a
 		row.Listener = id
 		w.judgeListener(r, &row)
-		if row.State == topology.Accepted && way.open && !l.isIdle() {
+		w.dropIsolatedHostnames(&row)
+		if row.State == topology.Accepted && way.open && !l.isIdle() && len(row.Hostnames) > 0 {
 			w.addEdge(id, r.id)
 		}
 		if row.State == topology.Accepted && w.mayLoseHosts(r, l) { // the route is shown all the same, marked

@@ -20,7 +20,10 @@ type Implementation struct {
 
 	// a hostname that another listener on the port has itself is taken from the routes at this one
 	ExclusiveHostnames bool
-	TCPOverTLS         bool // listeners that end TLS take TCPRoutes
+	// a hostname that another listener of the same object has itself on the port is not served at
+	// this one, although it accepts the routes; unless their parentRefs name the port alone
+	IsolatesHostnames bool
+	TCPOverTLS        bool // listeners that end TLS take TCPRoutes
 	// a listener that names a kind of routes which it cannot have is not valid, and conflicts with
 	// no other
 	RefusesWrongKinds bool
@@ -227,6 +230,26 @@ func (w *routeAttacher) dropOwnedHostnames(at *topology.Attachment) {
 	if taken != "" && len(left) == 0 {
 		at.Reason = "hostname " + taken + " belongs to another listener on port " + manifest.FormatInt(int(l.port)) +
 			", and no other one is left at listener " + l.ref.Section
+	}
+	at.Hostnames = left
+}
+
+// dropIsolatedHostnames leaves out the hostnames that other listeners of the same object have
+// themselves on the port. The route stays accepted.
+func (w *routeAttacher) dropIsolatedHostnames(at *topology.Attachment) {
+	l := w.listenerAt(at.Listener)
+	if at.State != topology.Accepted || at.Parent.Section == "" && at.Port != 0 ||
+		!w.implementationAt(l.owner).IsolatesHostnames {
+		return
+	}
+	own := w.listenersOf(l.owner)
+	left := slices.DeleteFunc(slices.Clone(at.Hostnames), func(h gatewayapi.Hostname) bool {
+		return slices.ContainsFunc(own, func(o listener) bool {
+			return o.ref != l.ref && o.port == l.port && o.hostname != "" && o.hostname == h.Effective
+		})
+	})
+	if len(left) == 0 {
+		at.Reason += ", but its hosts belong to other listeners on the port"
 	}
 	at.Hostnames = left
 }
