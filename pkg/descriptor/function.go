@@ -42,6 +42,7 @@ type Attaching struct {
 	Legs      map[string]policy.PointSearch        // "legs" of scopes: the nodes where a policy or a part holds
 	Discovers map[string]policy.NamespaceDiscovery // "discovers": the namespaces that the controller sees
 	Path      map[string]policy.StepFunc           // "paths": whether the controller follows a step of a path
+	Steps     map[string]policy.StepMaker          // "paths": the same, prepared once for an input
 	Contests  map[string]policy.ContestMaker       // "contest": which policies meet at a target
 }
 
@@ -93,6 +94,7 @@ func (f *Attaching) add(o Attaching) {
 	addFunctions(&f.Legs, o.Legs)
 	addFunctions(&f.Discovers, o.Discovers)
 	addFunctions(&f.Path, o.Path)
+	addFunctions(&f.Steps, o.Steps)
 	addFunctions(&f.Contests, o.Contests)
 }
 

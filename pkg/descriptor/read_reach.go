@@ -1,6 +1,7 @@
 package descriptor
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,8 +23,18 @@ func (r reachReader) fieldReaders() map[string]form.Field {
 		"holds": eitherField(r.Reader, &k.Local, "below", "target"),
 		"listenerSets": wordField(r.Reader, &k.ListenerSets, []policy.ListenerSets{policy.AttachedSets, policy.AllSets,
 			policy.NoSets}),
-		"paths": funcObjectField(r.Reader, &k.Step, r.funcs.Path, "to judge paths"),
+		"paths": funcObjectField(r.Reader, &k.Step, r.stepMakers(), "to judge paths"),
 		"voids": functionListField(r.Reader, &k.Voids, r.funcs.Voids, "to say where nothing is in force")}
+}
+
+// stepMakers are the functions that judge the steps of paths.
+func (r reachReader) stepMakers() map[string]policy.StepMaker {
+	out := map[string]policy.StepMaker{}
+	maps.Copy(out, r.funcs.Steps)
+	for name, step := range r.funcs.Path {
+		out[name] = func(*topology.Graph, *model.Snapshot) policy.StepFunc { return step }
+	}
+	return out
 }
 
 // readFamily reads the ways on which policies hold: a family of the core, or one that a vendor's

@@ -14,7 +14,7 @@ type Reach struct {
 	Family       string
 	Local        bool // a policy holds at its target alone, and at nothing below it
 	ListenerSets ListenerSets
-	Step         StepFunc // nil: every step that the Gateway API allows
+	Step         StepMaker // nil: every step that the Gateway API allows
 	Voids        []VoidFunc
 }
 
@@ -54,6 +54,9 @@ const (
 // StepFunc judges one step of a path, from a node to one below it: nil if the vendor recognises it,
 // else why not.
 type StepFunc func(g *topology.Graph, parent, child topology.NodeID) *model.Problem
+
+// StepMaker prepares what judges the steps of paths. It is called once, for all policies of a kind.
+type StepMaker func(g *topology.Graph, in *model.Snapshot) StepFunc
 
 // VoidFunc says why nothing of a kind is in force at a node and below it, whatever policies there
 // are: the implementation serves something else there. Nil: it does not.

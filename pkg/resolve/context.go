@@ -14,7 +14,8 @@ import (
 type pathEngine struct {
 	*Kind
 	*stackTable
-	facts [][]pathFact // by node: what it says of the paths through it
+	facts [][]pathFact    // by node: what it says of the paths through it
+	step  policy.StepFunc // the kind's, while steps are judged; nil: it has none
 	// steps that the kind's vendor does not recognise, with the reason
 	refusedSteps map[[2]topology.NodeID]*model.Problem
 }
@@ -158,6 +159,9 @@ func (k *pathEngine) judgeSteps() {
 	}
 	k.refusedSteps = map[[2]topology.NodeID]*model.Problem{}
 	g := k.res.Graph
+	if k.Step != nil {
+		k.step = k.Step(g, k.res.Snapshot)
+	}
 	for _, id := range g.Order(k.Family) {
 		if !k.passesNode(g.Node(id)) {
 			continue

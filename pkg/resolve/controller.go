@@ -47,10 +47,10 @@ func (k *pathEngine) judgeStep(parent, child topology.NodeID) *model.Problem {
 	if p := k.unseenProblem(child); p != nil {
 		return p
 	}
-	if k.Step == nil {
+	if k.step == nil {
 		return nil
 	}
-	return k.Step(g, parent, child)
+	return k.step(g, parent, child)
 }
 
 // UnattachedTargets lists the targets to which a policy is not attached and about which the kind's

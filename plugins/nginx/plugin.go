@@ -30,7 +30,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "nginx", Kinds: kinds, Proxies: findProxies, Gates: gateFunctions(),
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": normalizeCoreGroup,
 			"nginx.Named": nestUnderName}},
-		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}, Path: map[string]policy.StepFunc{"nginx.Valid": checkStep},
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}, Steps: map[string]policy.StepMaker{"nginx.Valid": newStepCheck},
 			Attach:   map[string]policy.Attacher{"nginx.OtherGateways": attachToOtherGateways},
 			Contests: map[string]policy.ContestMaker{"nginx.Contest": newContest}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
@@ -52,7 +52,7 @@ func Plugin() plugin.Plugin {
 // it makes for Gateways: the Service and the workload, called GATEWAY-CLASS.
 func addToGraph(b *build.Builder) {
 	b.AddImplementation(build.Implementation{Name: "nginx", Controllers: []string{controller},
-		IsolatesHostnames: true, Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
+		IsolatesHostnames: true, RefusesWrongKinds: true, Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
 		Classes: map[string]string{"nginx": controller},
 		Names: func(gateway *model.Object, _ string) []string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
@@ -47,17 +48,80 @@ func explainInvalidRoute(n *topology.Node) string {
 // headerNamePattern is what the controller takes for the name of a header.
 var headerNamePattern = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
-// checkStep refuses the paths through Gateways and routes that the controller takes for invalid.
-func checkStep(g *topology.Graph, _, child topology.NodeID) *model.Problem {
-	n := g.Node(child)
-	why := explainInvalid(n)
-	if why == "" || n.Hop > 0 {
-		return nil
+// newStepCheck refuses the paths through what the controller takes for invalid, or does not know.
+func newStepCheck(g *topology.Graph, in *model.Snapshot) policy.StepFunc {
+	v := newControllerView(g, in)
+	return func(g *topology.Graph, parent, child topology.NodeID) *model.Problem {
+		n := g.Node(child)
+		if n.Hop > 0 || n.Object == nil {
+			return nil
+		}
+		why := ""
+		switch n.Role {
+		case topology.Gateway:
+			why = explainInvalid(n)
+		case topology.Listener:
+			why = v.explainListener(child)
+		case topology.Route:
+			why = v.explainRoute(parent, child)
+		}
+		if why == "" {
+			return nil
+		}
+		p := model.Problem{Severity: model.Warning, Code: model.NotReached,
+			Message: fmt.Sprintf("NGINX Gateway Fabric refuses %s: %s; nothing is in force on a way through it", n.Ref,
+				why)}.At(n.Object)
+		return &p
 	}
-	p := model.Problem{Severity: model.Warning, Code: model.NotReached,
-		Message: fmt.Sprintf("NGINX Gateway Fabric refuses %s: %s; nothing is in force on a way through it", n.Ref,
-			why)}.At(n.Object)
-	return &p
+}
+
+// explainListener says why a listener has no place in the configuration, "" if it has one.
+func (v *controllerView) explainListener(id topology.NodeID) string {
+	for _, l := range v.listenersOf(v.g.Listener(id).Owner) {
+		if l.id == id && !l.valid {
+			return l.conditions[0].Message
+		}
+	}
+	return ""
+}
+
+// listenersOf lists the listeners of a Gateway or a ListenerSet.
+func (v *controllerView) listenersOf(owner topology.NodeID) []*listenerView {
+	if gateway := v.gateways[owner]; gateway != nil {
+		return gateway.listeners
+	}
+	if set := v.sets[owner]; set != nil && !set.unknown {
+		return set.listeners
+	}
+	return nil
+}
+
+// explainRoute says why a route has no place at a listener, "" if it has one.
+func (v *controllerView) explainRoute(listener, id topology.NodeID) string {
+	n, parent := v.g.Node(id), v.g.Node(listener)
+	if parent.Role != topology.Listener || v.listenersOf(v.g.Listener(listener).Owner) == nil ||
+		n.Ref.Kind != "HTTPRoute" && n.Ref.Kind != "GRPCRoute" || n.Ref.Group != gatewayGroup {
+		return ""
+	}
+	r := v.routes[id]
+	switch {
+	case r == nil:
+		return "it names no listener that is there"
+	case r.fault != "":
+		return r.fault
+	}
+	why := ""
+	for _, p := range r.parents {
+		if p.attached && slices.Contains(p.reached, listener) {
+			return ""
+		}
+		for _, c := range p.failed {
+			if c.Reason == "UnsupportedConfiguration" {
+				why = c.Message
+			}
+		}
+	}
+	return why
 }
 
 // isManaged reports whether a Gateway is the controller's: its class names it, or the input does
