@@ -95,7 +95,13 @@ func checkServiceGroups(_ *policy.Kind, _ *topology.Graph, _ *model.Snapshot) po
 // checkProcessorBackends finds PayloadProcessors that send to another namespace without a
 // ReferenceGrant, or to what is not there.
 func checkProcessorBackends(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
-	return func(p *policy.Policy, _ []topology.NodeID) (string, []model.Problem) {
+	v := newControllerView(g, in)
+	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
+		for _, id := range findGatewaysAbove(g, at, k.Controllers) {
+			if gateway := v.gateways[id]; gateway != nil && v.lacksResolver(p, gateway) {
+				p.Fail(g.Node(id).Ref, "the processor takes a DNS resolver in the NginxProxy")
+			}
+		}
 		var denied []string
 		var problems []model.Problem
 		missing := ""

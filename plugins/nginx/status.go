@@ -167,7 +167,7 @@ func (v *controllerView) judgeGateway(p *policy.Policy, gateway *gatewayView) []
 	switch need := needOf(p); {
 	case gateway.fault != "":
 		return []status.Condition{refused("TargetNotFound", fmt.Sprintf("%s is invalid: %s", ref, gateway.fault))}
-	case v.needsResolver(p) && !gateway.proxy.has("dnsResolver") && gateway.proxy.uncertain == "":
+	case v.lacksResolver(p, gateway):
 		return []status.Condition{refused("Invalid", "the processor takes a DNS resolver in the NginxProxy")}
 	case need != nil && gateway.proxy.uncertain == "" && !need.has(&gateway.proxy):
 		return []status.Condition{refused("NginxProxyConfigNotSet",
@@ -187,7 +187,7 @@ func (v *controllerView) judgeRoute(p *policy.Policy, r *routeView) []status.Con
 	for _, id := range r.gatewaysOf() {
 		gateway := v.gateways[id]
 		switch {
-		case v.needsResolver(p) && !gateway.proxy.has("dnsResolver") && gateway.proxy.uncertain == "":
+		case v.lacksResolver(p, gateway):
 			out = append(out, refused("Invalid", "the processor takes a DNS resolver in the NginxProxy"))
 		case need != nil && len(gateway.proxy.found) > 0 && gateway.proxy.uncertain == "" && !need.has(&gateway.proxy):
 			out = append(out, refused("NginxProxyConfigNotSet",
@@ -195,6 +195,11 @@ func (v *controllerView) judgeRoute(p *policy.Policy, r *routeView) []status.Con
 		}
 	}
 	return out
+}
+
+// lacksResolver reports whether a Gateway has no DNS resolver that a processor takes.
+func (v *controllerView) lacksResolver(p *policy.Policy, gateway *gatewayView) bool {
+	return v.needsResolver(p) && !gateway.proxy.has("dnsResolver") && gateway.proxy.uncertain == ""
 }
 
 // needsResolver reports whether a processor sends to a Service that stands for a name elsewhere.
