@@ -113,6 +113,14 @@ func (v *controllerView) listParents(route *topology.Node) (out []*parentView, r
 // bindRoute attaches a route to the listeners of its parents.
 func (v *controllerView) bindRoute(r *routeView, n *topology.Node) {
 	idle := false
+	at := bindingRoute{node: n, refused: map[topology.NodeID]bool{}}
+	for _, host := range n.Object.Body.At("spec", "hostnames").Items {
+		at.hosts = append(at.hosts, host.Text())
+	}
+	for _, a := range v.g.Attachments(r.id) {
+		at.refused[a.Listener] = a.State == topology.NotAllowedByListeners
+	}
+	external := v.findExternalName(r, n)
 	for _, p := range r.parents {
 		gateway := v.gateways[p.gateway]
 		listeners := gateway.listeners
@@ -133,10 +141,10 @@ func (v *controllerView) bindRoute(r *routeView, n *topology.Node) {
 		if len(p.failed) > 0 {
 			continue
 		}
-		if svc := v.findExternalName(r, n); svc != "" && !gateway.proxy.has("dnsResolver") && gateway.proxy.uncertain == "" {
+		if svc := external; svc != "" && !gateway.proxy.has("dnsResolver") && gateway.proxy.uncertain == "" {
 			p.failed = append(p.failed, unresolved("UnsupportedValue", svc+" takes a DNS resolver in the NginxProxy"))
 		}
-		valid, reason := v.attach(n, p, found)
+		valid, reason := at.attach(p, found)
 		if reason != "" {
 			p.fail(reason, "no listener takes the route")
 			continue
@@ -167,17 +175,24 @@ func findListeners(all []*listenerView, p *parentView) (found []*listenerView, e
 	return found, exists
 }
 
+// bindingRoute is a route while it is attached to listeners.
+type bindingRoute struct {
+	node    *topology.Node
+	hosts   []string                 // its own; nil: every host
+	refused map[topology.NodeID]bool // by listener: it does not take routes of the kind, or of the namespace
+}
+
 // attach attaches a route to listeners: whether one of them is valid, or why to none.
-func (v *controllerView) attach(n *topology.Node, p *parentView, listeners []*listenerView) (valid bool, reason string) {
+func (r *bindingRoute) attach(p *parentView, listeners []*listenerView) (valid bool, reason string) {
 	if len(listeners) == 0 {
 		return false, "InvalidListener"
 	}
 	reason = "NotAllowedByListeners"
 	for _, l := range listeners {
-		if !slices.Contains(l.facts.Kinds, n.Ref.GroupKind()) || !v.allowsNamespace(n, l) {
+		if r.refused[l.id] || !slices.Contains(l.facts.Kinds, r.node.Ref.GroupKind()) {
 			continue
 		}
-		hosts := intersectHosts(l.facts.Hostname, n.Object.Body.At("spec", "hostnames"))
+		hosts := intersectHosts(l.facts.Hostname, r.hosts)
 		if len(hosts) == 0 {
 			if reason != "" {
 				reason = "NoMatchingListenerHostname"
@@ -194,32 +209,17 @@ func (v *controllerView) attach(n *topology.Node, p *parentView, listeners []*li
 	return valid, reason
 }
 
-// allowsNamespace reports whether a listener takes routes of a route's namespace, as far as that is
-// known.
-func (v *controllerView) allowsNamespace(n *topology.Node, l *listenerView) bool {
-	id := v.g.Lookup(n.Ref)
-	if len(id) == 0 {
-		return true
-	}
-	for _, a := range v.g.Attachments(id[0]) {
-		if a.Listener == l.id {
-			return a.State != topology.NotAllowedByListeners
-		}
-	}
-	return true
-}
-
 // intersectHosts is the hosts of a route at a listener, "" for every host.
-func intersectHosts(listener string, route model.Body) []string {
-	if route.Len() == 0 {
+func intersectHosts(listener string, route []string) []string {
+	if len(route) == 0 {
 		return []string{listener}
 	}
 	var out []string
 	covers := func(wide, host string) bool {
 		return strings.HasPrefix(wide, "*.") && strings.HasSuffix(host, wide[1:])
 	}
-	for _, item := range route.Items {
-		switch host := item.Text(); {
+	for _, host := range route {
+		switch {
 		case listener == "", host == listener, covers(listener, host):
 			out = append(out, host)
 		case covers(host, listener):
@@ -233,7 +233,7 @@ func intersectHosts(listener string, route model.Body) []string {
 // has itself on the port. A parentRef by port alone keeps them.
 func (v *controllerView) isolateHosts(r *routeView) {
 	for _, p := range r.parents {
-		if p.ref.Section == "" {
+		if p.ref.Section == "" || len(p.hosts) == 0 {
 			continue
 		}
 		listeners := v.gateways[p.gateway].listeners
