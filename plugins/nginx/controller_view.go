@@ -15,6 +15,7 @@ import (
 // differs from what the Gateway API says (internal/controller/state/graph @ e55bfe339).
 type controllerView struct {
 	g        *topology.Graph
+	withheld bool // GatewayClasses may not be read
 	in       *model.Snapshot
 	gateways map[topology.NodeID]*gatewayView
 	sets     map[topology.NodeID]*setView

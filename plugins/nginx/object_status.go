@@ -7,19 +7,23 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // reviseObjects puts what the controller reports about its Gateways, ListenerSets, listeners and
 // routes in the place of what the Gateway API says.
 func reviseObjects(r *resolve.Resolution, all []status.Prediction) []status.Prediction {
+	withheld := r.Snapshot.Cluster.HasUnread(gatewayapi.GatewayClassKind)
 	if !slices.ContainsFunc(r.Graph.Order(topology.Traffic), func(id topology.NodeID) bool {
-		return r.Graph.Node(id).Role == topology.Gateway && isOwn(r.Graph, id)
+		return r.Graph.Node(id).Role == topology.Gateway && isOwn(r.Graph, id, withheld)
 	}) {
 		return all
 	}
 	v := newControllerView(r.Graph, r.Snapshot)
+	v.withheld = withheld
 	var out []status.Prediction
 	for _, p := range all {
+		before := cloneAncestors(p.Ancestors)
 		for _, id := range r.Graph.Lookup(p.Object) {
 			switch n := r.Graph.Node(id); n.Role {
 			case topology.Gateway:
@@ -34,6 +38,9 @@ func reviseObjects(r *resolve.Resolution, all []status.Prediction) []status.Pred
 				v.reviseRoute(&p, id)
 			}
 		}
+		if withheld && len(p.Ancestors) > 0 {
+			p.Ancestors = withholdChanges(before, p.Ancestors)
+		}
 		if len(p.Ancestors) > 0 || p.Object.Section == "" {
 			out = append(out, p)
 		}
@@ -41,19 +48,50 @@ func reviseObjects(r *resolve.Resolution, all []status.Prediction) []status.Pred
 	return out
 }
 
-// isOwn reports whether a Gateway is known to be the controller's.
-func isOwn(g *topology.Graph, gateway topology.NodeID) bool {
+func cloneAncestors(all []status.Ancestor) []status.Ancestor {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].Conditions = slices.Clone(out[i].Conditions)
+	}
+	return out
+}
+
+// withholdChanges leaves open what is only so if the Gateways are the controller's, where classes may
+// not be read.
+func withholdChanges(before, after []status.Ancestor) []status.Ancestor {
+	out := cloneAncestors(before)
+	for i, a := range out {
+		var same []status.Condition
+		for _, b := range after {
+			if a.Ref == b.Ref || a.Ref != nil && b.Ref != nil && *a.Ref == *b.Ref && a.Port == b.Port {
+				same = b.Conditions
+			}
+		}
+		for j, c := range a.Conditions {
+			if !slices.Contains(same, c) {
+				out[i].Conditions[j] = status.Condition{Type: c.Type, Status: "Unknown", Reason: "NotEvaluated",
+					Message: "it depends on whose the Gateway is, and GatewayClasses are forbidden"}
+			}
+		}
+	}
+	return out
+}
+
+// isOwn reports whether a Gateway is known to be the controller's, or may be: its class is withheld.
+func isOwn(g *topology.Graph, gateway topology.NodeID, withheld bool) bool {
 	return slices.ContainsFunc(g.Parents(topology.Traffic, gateway), func(class topology.NodeID) bool {
 		o := g.Node(class).Object
-		return o != nil && o.Text("spec", "controllerName") == controller
+		return o == nil && withheld || o != nil && o.Text("spec", "controllerName") == controller
 	})
 }
+
+func (v *controllerView) isOwn(gateway topology.NodeID) bool { return isOwn(v.g, gateway, v.withheld) }
 
 // reviseGateway predicts the conditions of a Gateway: of several of a type the last one stands
 // (internal/controller/status/prepare_requests.go, prepareGatewayRequest @ e55bfe339).
 func (v *controllerView) reviseGateway(p *status.Prediction, id topology.NodeID) {
 	gateway := v.gateways[id]
-	if gateway == nil || !isOwn(v.g, id) || hasUnknown(p.Ancestors[0].Conditions) {
+	if gateway == nil || !v.isOwn(id) || hasUnknown(p.Ancestors[0].Conditions) {
 		return
 	}
 	conditions := []status.Condition{{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "the Gateway is accepted"}}
@@ -123,7 +161,7 @@ func hasUnknown(all []status.Condition) bool {
 // PrepareListenerSetRequests).
 func (v *controllerView) reviseSet(p *status.Prediction, id topology.NodeID) {
 	s := v.sets[id]
-	if s == nil || s.unknown || !isOwn(v.g, s.gateway) || hasUnknown(p.Ancestors[0].Conditions) {
+	if s == nil || s.unknown || !v.isOwn(s.gateway) || hasUnknown(p.Ancestors[0].Conditions) {
 		return
 	}
 	if s.valid {
@@ -143,9 +181,9 @@ func (v *controllerView) reviseListener(p *status.Prediction, id topology.NodeID
 	owner := v.g.Listener(id).Owner
 	var all []*listenerView
 	switch gateway, set := v.gateways[owner], v.sets[owner]; {
-	case gateway != nil && isOwn(v.g, owner):
+	case gateway != nil && v.isOwn(owner):
 		all = gateway.listeners
-	case set != nil && isOwn(v.g, set.gateway) && !set.unknown:
+	case set != nil && v.isOwn(set.gateway) && !set.unknown:
 		all = set.listeners
 	default:
 		return true
@@ -230,10 +268,14 @@ func (v *controllerView) reviseRoute(p *status.Prediction, id topology.NodeID) {
 	p.Ancestors = out
 }
 
-// keepUnknown lets references of which the input does not tell stay unknown.
+// keepUnknown lets references of which the input does not tell stay unknown, and what is the same
+// keep its words.
 func keepUnknown(conditions, before []status.Condition) []status.Condition {
 	for i, c := range conditions {
 		for _, b := range before {
+			if b.Type == c.Type && b.Status == c.Status && b.Reason == c.Reason {
+				conditions[i].Message = b.Message
+			}
 			if b.Type == c.Type && b.Type == "ResolvedRefs" && b.Status == "Unknown" && c.Status == "True" {
 				conditions[i] = b
 			}
@@ -247,10 +289,10 @@ func keepUnknown(conditions, before []status.Condition) []status.Condition {
 func (v *controllerView) isOwnParent(parent model.Ref) bool {
 	for _, id := range v.g.Lookup(parent.WithoutSection()) {
 		if s := v.sets[id]; s != nil && !s.unknown {
-			return isOwn(v.g, s.gateway)
+			return v.isOwn(s.gateway)
 		}
 		if v.gateways[id] != nil {
-			return isOwn(v.g, id)
+			return v.isOwn(id)
 		}
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // configPlace is where a route is written into the configuration: a Gateway, a host, a port and a
@@ -55,6 +56,10 @@ func checkOverlap(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.
 			for _, other := range slices.Compact(others) {
 				pairs = append(pairs, g.Node(id).Ref.String()+" shares "+other)
 			}
+		}
+		if len(pairs) == 0 && slices.ContainsFunc(gatewayapi.RouteKinds(), in.Cluster.HasUnread) {
+			return "", []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: "routes are forbidden, and one of them may share a place with a target of the policy"}.At(p.Object)}
 		}
 		if len(pairs) == 0 {
 			return "", nil
