@@ -57,6 +57,7 @@ func planFunctions() map[string]func(model.Settings) merge.PlanFunc {
 	out := clientPlans()
 	out["envoygateway.RoutingType"] = newRoutingTypePlan
 	out["envoygateway.RateLimit"] = newRateLimitPlan
+	out["envoygateway.Connections"] = newConnectionPlan
 	out["envoygateway.TCPAuthorization"] = newTCPAuthorizationPlan
 	return out
 }
