@@ -27,7 +27,8 @@ func Plugin() plugin.Plugin {
 		Reading: descriptor.Reading{
 			Auto:      map[string]descriptor.AutoFunc{"envoygateway.PatchPolicies": choosePatchPolicies},
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
-		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
+		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph},
+			Path: map[string]policy.StepFunc{"envoygateway.ListenerTaken": checkListenerStep}},
 		Merging:   descriptor.Merging{Plans: planFunctions()},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"envoygateway.LuaDisabled": checkLuaDisabled,
