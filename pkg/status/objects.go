@@ -55,6 +55,9 @@ func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Function
 			}
 		case topology.Route:
 			p = predictRoute(r, id)
+			for _, name := range slices.Sorted(maps.Keys(funcs.RouteWriters)) {
+				funcs.RouteWriters[name](r, id, &p)
+			}
 		default:
 			continue
 		}
