@@ -34,6 +34,10 @@ func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Function
 		}
 	}
 	g := r.Graph
+	var writers []func(topology.NodeID, *Prediction)
+	for _, name := range slices.Sorted(maps.Keys(funcs.RouteWriters)) {
+		writers = append(writers, funcs.RouteWriters[name](r))
+	}
 	attached, others := countAttachedRoutes(r), newUnreadListeners(r)
 	var out []Prediction
 	for _, id := range g.Order(topology.Traffic) {
@@ -55,8 +59,8 @@ func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Function
 			}
 		case topology.Route:
 			p = predictRoute(r, id)
-			for _, name := range slices.Sorted(maps.Keys(funcs.RouteWriters)) {
-				funcs.RouteWriters[name](r, id, &p)
+			for _, write := range writers {
+				write(id, &p)
 			}
 		default:
 			continue

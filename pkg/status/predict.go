@@ -92,9 +92,9 @@ type Mark struct {
 	Replaces   bool // only where the controller has an entry anyway, in the place of the condition of its type
 }
 
-// RouteWriter changes the prediction of a route where an implementation reports otherwise about it,
-// in the entries of its own parents.
-type RouteWriter func(r *resolve.Resolution, route topology.NodeID, p *Prediction)
+// RouteWriter prepares what changes the prediction of a route where an implementation reports
+// otherwise about it, in the entries of its own parents.
+type RouteWriter func(r *resolve.Resolution) func(route topology.NodeID, p *Prediction)
 
 // Functions are the functions that descriptors name; a name is that of a Writer, of a KindWriter or
 // of a CustomWriter. Those of routes are called for every route, in the order of their names.

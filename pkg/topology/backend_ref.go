@@ -38,10 +38,7 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 	if n.Role != Rule || n.Object == nil {
 		return nil
 	}
-	all := g.Attachments(g.nodes.byObject[n.Object])
-	from := reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace, Judged: IsJudged(all)}
-	reading := g.parts.Readings[g.nodes.byObject[n.Object]]
-	from.NoGrants = reading.NoGrants || isMeshBound(g, n.Object)
+	from, reading := g.referrerOf(n)
 	var r manifest.Reader // its problems were reported when the graph was built
 	spec := r.ReadSpec(n.Object)
 	var out []BackendRef
@@ -54,6 +51,33 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 		}
 	}
 	return out
+}
+
+// referrerOf returns who refers to the backends of a route or one of its rules, and how its
+// references are read.
+func (g *Graph) referrerOf(n *Node) (reference.Referrer, gatewayapi.RefReading) {
+	route := g.nodes.byObject[n.Object]
+	reading := g.parts.Readings[route]
+	return reference.Referrer{Kind: n.Ref.GroupKind(), Namespace: n.Ref.Namespace,
+		Judged: IsJudged(g.Attachments(route)), NoGrants: reading.NoGrants || isMeshBound(g, n.Object)}, reading
+}
+
+// JudgeBackendRef judges what a filter of a route refers to, as BackendRefs does. It is not ok if it
+// cannot be read.
+func (g *Graph) JudgeBackendRef(route NodeID, ref model.Body) (BackendRef, bool) {
+	n := &g.nodes.list[route]
+	if n.Object == nil {
+		return BackendRef{}, false
+	}
+	from, reading := g.referrerOf(n)
+	var r manifest.Reader
+	f := r.ReadEntry(ref, r.ReadSpec(n.Object).At.AtField("rules"))
+	to, ok := f.ReadBackendRef()
+	if !ok {
+		return BackendRef{}, false
+	}
+	to.Ref = reading.Apply(to.Ref)
+	return g.resolveBackendRef(from, to, 1), true
 }
 
 func (g *Graph) resolveBackendRef(from reference.Referrer, to manifest.BackendRef, weight int) BackendRef {

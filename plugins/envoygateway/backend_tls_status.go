@@ -2,7 +2,6 @@ package envoygateway
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -10,7 +9,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // findConflicts finds the BackendTLSPolicies that lose to an earlier one: one that names what an
@@ -85,17 +83,7 @@ func backendTLSConditions(r *resolve.Resolution, k *resolve.Kind,
 	}
 	objects = sortByAge(objects)
 	lost := findConflicts(objects)
-	t := &backendTLS{res: r, kind: k, writers: books, policies: map[model.Ref]*model.Object{}}
-	for _, o := range objects {
-		if _, out := lost[o.Ref]; out {
-			continue
-		}
-		for _, ref := range listTargets(o) {
-			if t.policies[ref] == nil {
-				t.policies[ref] = o
-			}
-		}
-	}
+	t := &backendTLS{res: r, kind: k, writers: books, policies: newTLSTable(objects)}
 	t.writeRoutes()
 	t.writePolicies()
 	for _, o := range objects { // by age: a winner that lost to another one has its ancestors by then
@@ -116,12 +104,12 @@ func backendTLSConditions(r *resolve.Resolution, k *resolve.Kind,
 	return out
 }
 
-// backendTLS writes about BackendTLSPolicies; at are the policies in force, by what they name.
+// backendTLS writes about BackendTLSPolicies.
 type backendTLS struct {
 	res      *resolve.Resolution
 	kind     *resolve.Kind
 	writers  map[model.Ref]*statusWriter
-	policies map[model.Ref]*model.Object
+	policies tlsTable
 }
 
 // writeRoutes writes for what routes send to.
@@ -260,20 +248,7 @@ func (t *backendTLS) resolveBackend(from model.Ref, ref model.Body) model.Ref {
 		out.Namespace = from.Namespace
 	}
 	port, numbered := fieldAnyCase(ref, "port").Value().(int64)
-	if out.Kind != "Service" && out.Kind != "ServiceImport" {
-		if numbered {
-			out.Section = strconv.FormatInt(port, 10)
-		}
-		return out
-	}
-	if o := t.res.Snapshot.Get(out); o != nil {
-		for _, p := range o.Body.At("spec", "ports").Items {
-			if p.Field("port").Value() == port {
-				out.Section = p.Text("name")
-			}
-		}
-	}
-	return out
+	return namePort(t.res.Snapshot, out, port, numbered)
 }
 
 // fieldAnyCase is the field of an object by its name, else one that is so named but for the case of
@@ -303,10 +278,7 @@ func (t *backendTLS) writeBackend(to, ancestor model.Ref, port int32) {
 	if to.GroupKind() == backendKind && !t.res.Settings.Bool("envoygateway.enableBackend") {
 		return
 	}
-	o := t.policies[to]
-	if o == nil {
-		o = t.policies[to.WithoutSection()]
-	}
+	o := t.policies.policyFor(to)
 	if o == nil {
 		return
 	}
@@ -314,18 +286,12 @@ func (t *backendTLS) writeBackend(to, ancestor model.Ref, port int32) {
 	book.setPort(ancestor, port)
 	resolved := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs",
 		Message: "Resolved all the Object references."}
-	for _, ref := range o.Body.At("spec", "validation", "caCertificateRefs").Items {
-		flaw, what := t.res.Graph.CheckAuthority(model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"),
-			Namespace: o.Ref.Namespace, Name: ref.Text("name")})
-		switch flaw {
-		case reference.MissingCertificate, reference.IncompleteCertificate, reference.MalformedCertificate:
-			book.setRefused(listOne(ancestor), "NoValidCACertificate", "%s", what)
-			resolved.Status, resolved.Reason, resolved.Message = "False", "InvalidCACertificateRef", what
-		case reference.WithheldCertificate:
-			if resolved.Status == "True" {
-				resolved.Status, resolved.Reason, resolved.Message = "Unknown", "NotEvaluated", what
-			}
-		}
+	switch fault := judgeAuthorities(o, t.res.Snapshot); {
+	case fault.reason != "":
+		resolved.Status, resolved.Reason, resolved.Message = "False", fault.reason, formatSentence(fault.message)
+		book.setRefused(listOne(ancestor), "NoValidCACertificate", "%s", resolved.Message)
+	case fault.unknown:
+		resolved.Status, resolved.Reason, resolved.Message = "Unknown", "NotEvaluated", fault.message
 	}
 	book.setCondition(listOne(ancestor), resolved)
 	book.setAccepted(listOne(ancestor))

@@ -29,15 +29,17 @@ func Plugin() plugin.Plugin {
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph},
 			Path: map[string]policy.StepFunc{"envoygateway.ListenerTaken": checkListenerStep}},
-		Merging:   descriptor.Merging{Plans: planFunctions()},
+		Merging: descriptor.Merging{Plans: planFunctions()},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"envoygateway.LuaDisabled": checkLuaDisabled,
-				"envoygateway.SecurityInvalid": checkSecurity, "envoygateway.RoutingTypeMissed": checkRoutingType},
+				"envoygateway.BackendTLSInvalid": checkBackendTLS,
+				"envoygateway.SecurityInvalid":   checkSecurity, "envoygateway.RoutingTypeMissed": checkRoutingType},
 			Sites: map[string]policy.CheckMaker{"envoygateway.SamePort": checkSamePort},
 			Lints: map[string]policy.Lint{"envoygateway.SameName": findSameNames}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"envoygateway.Conditions": routeConditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions,
-			"envoygateway.TLSConditions": backendTLSConditions}}}
+			"envoygateway.TLSConditions": backendTLSConditions},
+			RouteWriters: map[string]status.RouteWriter{"envoygateway": newRouteWriter}}}
 }
 
 // addToGraph registers what the controller does at its Gateways.

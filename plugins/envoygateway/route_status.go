@@ -1,0 +1,170 @@
+package envoygateway
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
+)
+
+// routeWriter writes what the controller reports about routes beyond what the Gateway API says.
+type routeWriter struct {
+	res      *resolve.Resolution
+	tls      tlsTable
+	overlaps routeOverlaps
+}
+
+// newRouteWriter prepares the conditions of routes at the controller's Gateways.
+func newRouteWriter(r *resolve.Resolution) func(topology.NodeID, *status.Prediction) {
+	w := &routeWriter{res: r, tls: newTLSTable(listBackendTLS(r.Snapshot))}
+	w.overlaps = findOverlaps(r)
+	return w.writeRoute
+}
+
+func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) {
+	var flaws *routeFlaws
+	for i := range p.Ancestors {
+		a := &p.Ancestors[i]
+		if !w.isOwnEntry(a) {
+			continue
+		}
+		if flaws == nil {
+			flaws = w.judgeRoute(route)
+		}
+		if flaws.invalidRules {
+			a.Conditions = []status.Condition{{Type: "Accepted", Status: "False", Reason: "InvalidRule",
+				Message: "One and only one rule is supported"}}
+			continue
+		}
+		for j := range a.Conditions {
+			if a.Conditions[j].Type == "ResolvedRefs" {
+				a.Conditions[j] = flaws.addTo(a.Conditions[j])
+			}
+		}
+		if c, ok := w.overlaps.conditionFor(w.res, route, a); ok {
+			a.Conditions = append(a.Conditions, c)
+		}
+	}
+}
+
+// isOwnEntry reports whether an entry is about one of the controller's Gateways.
+func (w *routeWriter) isOwnEntry(a *status.Ancestor) bool {
+	if a.Ref == nil {
+		return false
+	}
+	for _, id := range w.res.Graph.Lookup(a.Ref.WithoutSection()) {
+		n := w.res.Graph.Node(id)
+		if n.Role == topology.ListenerSet && w.res.Graph.ListenerSet(id).Gateway == topology.None {
+			continue
+		}
+		if (n.Role == topology.Gateway || n.Role == topology.ListenerSet) &&
+			w.res.Graph.ImplementationName(id) == "envoygateway" {
+			return true
+		}
+	}
+	return false
+}
+
+// routeFlaws is what is wrong with what a route refers to: all reasons, which the controller joins.
+type routeFlaws struct {
+	reasons      map[string]bool
+	messages     []string
+	open         string // what is not known; "": nothing
+	invalidRules bool   // it has not the one rule that it has to have
+}
+
+func (f *routeFlaws) add(reason, message string) {
+	f.reasons[reason] = true
+	if !slices.Contains(f.messages, message) {
+		f.messages = append(f.messages, message)
+	}
+}
+
+// addTo adds the flaws to the condition ResolvedRefs.
+func (f *routeFlaws) addTo(c status.Condition) status.Condition {
+	switch {
+	case len(f.reasons) > 0:
+		if c.Status == "False" {
+			f = &routeFlaws{reasons: maps.Clone(f.reasons), messages: slices.Clone(f.messages)}
+			if !f.knows(c.Reason) {
+				f.add(c.Reason, c.Message)
+			}
+		}
+		c.Status, c.Reason = "False", strings.Join(slices.Sorted(maps.Keys(f.reasons)), ",")
+		c.Message = strings.Join(f.messages, "; ")
+	case f.open != "" && c.Status == "True":
+		c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", f.open
+	}
+	return c
+}
+
+// knows reports whether a reason of the Gateway API is among the controller's: of a port that is not
+// there the API says that the backend is not found.
+func (f *routeFlaws) knows(reason string) bool {
+	return f.reasons[reason] || reason == "BackendNotFound" && f.reasons["PortNotFound"]
+}
+
+// judgeRoute finds out what is wrong with what the rules of a route refer to.
+func (w *routeWriter) judgeRoute(route topology.NodeID) *routeFlaws {
+	n := w.res.Graph.Node(route)
+	f := &routeFlaws{reasons: map[string]bool{}}
+	rules := n.Object.Body.At("spec", "rules")
+	f.invalidRules = (n.Ref.Kind == "TCPRoute" || n.Ref.Kind == "UDPRoute") && rules.Len() != 1
+	for _, section := range w.res.Graph.Sections(n.Ref) {
+		for _, rule := range w.res.Graph.Lookup(n.Ref.WithSection(section)) {
+			for _, b := range w.res.Graph.BackendRefs(rule) {
+				w.judgeBackend(f, n.Ref, b)
+			}
+		}
+	}
+	eachAt(n.Object.Body.At("spec"), []string{"rules", "*", "filters", "*", "requestMirror", "backendRef"},
+		func(at model.Body) {
+			if b, ok := w.res.Graph.JudgeBackendRef(route, at); ok {
+				w.judgeBackend(f, n.Ref, b)
+			}
+		})
+	return f
+}
+
+// judgeBackend judges one backendRef of a route.
+func (w *routeWriter) judgeBackend(f *routeFlaws, route model.Ref, b topology.BackendRef) {
+	whole := b.Ref.WithoutSection()
+	o := w.res.Snapshot.Get(whole)
+	switch {
+	case b.Reason == "BackendNotFound" && o != nil:
+		f.add("PortNotFound", b.Message)
+		return
+	case b.Reason != "":
+		f.add(b.Reason, b.Message)
+		return
+	case o != nil && gatewayapi.ListsPorts(whole.GroupKind()) && b.Port != 0:
+		port := manifest.FindServicePort(o, "", b.Port, route.Kind == "UDPRoute")
+		switch {
+		case o.Text("spec", "type") == "ExternalName":
+			f.add("UnsupportedValue", whole.String()+" is of type ExternalName, which is not supported")
+			return
+		case port != nil && port.UDP != (route.Kind == "UDPRoute"):
+			f.add("PortNotFound", whole.String()+" has no port "+manifest.FormatInt(int(b.Port))+" of the protocol")
+			return
+		}
+	}
+	if b.Weight == 0 {
+		return
+	}
+	policy := w.tls.policyFor(namePort(w.res.Snapshot, whole, int64(b.Port), b.Port != 0))
+	if policy == nil {
+		return
+	}
+	switch fault := judgeAuthorities(policy, w.res.Snapshot); {
+	case fault.reason != "":
+		f.add("InvalidBackendTLS", formatSentence(fault.message))
+	case fault.unknown:
+		f.open = fault.message
+	}
+}
