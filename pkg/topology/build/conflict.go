@@ -28,6 +28,9 @@ func (gs *gatewayBuilder) judgeConflicts() {
 		}
 		c.judgeSets()
 	}
+	if !gs.settings.Bool(gatewayapi.GatewayMerging) {
+		gs.judgeMerged(sets)
+	}
 }
 
 // groupByPorts groups the Gateways that share their ports: each by itself, or all of a class

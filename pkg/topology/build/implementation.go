@@ -32,6 +32,10 @@ type Implementation struct {
 
 	NoneWinsInSet bool // of listeners of one ListenerSet that conflict with each other none wins
 
+	// whether the Gateways of a class are served by one proxy, as the input says: then their listeners
+	// conflict with each other, and the oldest Gateway's come first; nil: they never are
+	MergesGateways func(in *model.Snapshot, class string) bool
+
 	// kinds beside those of the Gateway API that its routes may send to; what becomes of the
 	// traffic is not followed
 	Backends []model.GroupKind
