@@ -170,6 +170,7 @@ func generateMCPRoute(o *model.Object, _ *model.Snapshot) ([]*model.Object, []mo
 			spec[field] = v.Value()
 		}
 	}
+	addMergeType(spec, security)
 	var problems []model.Problem
 	if oauth {
 		spec["jwt"] = map[string]any{"providers": []any{map[string]any{"name": "mcp-jwt-provider",
@@ -178,11 +179,39 @@ func generateMCPRoute(o *model.Object, _ *model.Snapshot) ([]*model.Object, []mo
 			Message: fmt.Sprintf(
 				"what the SecurityPolicy and the BackendTrafficPolicy say that the controller makes of the oauth of %s is known in outline only", o.Ref)}.At(o, "spec", "securityPolicy", "oauth"))
 	}
-	if len(spec) > 1 {
+	if hasAuthentication(spec) {
 		policy := newObject(o, "SecurityPolicy", envoyGroup, "v1alpha1", "ai-eg-mcp-"+o.Ref.Name, spec)
 		out = append(out, policy)
 		problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: fmt.Sprintf(
 			"the age of %s, which the controller makes, is not known: a SecurityPolicy of yours for the same route may be older or younger", policy.Ref)}.At(o, "spec", "securityPolicy"))
 	}
+	if oauth {
+		out = append(out, newObject(o, "BackendTrafficPolicy", envoyGroup, "v1alpha1",
+			"ai-eg-mcp-"+o.Ref.Name+"-oauth-protected-resource-metadata", newOverride(o, main)))
+	}
 	return out, problems
+}
+
+// hasAuthentication reports whether a SecurityPolicy that an MCPRoute makes asks for anything.
+func hasAuthentication(spec map[string]any) bool {
+	return spec["apiKeyAuth"] != nil || spec["extAuth"] != nil || spec["jwt"] != nil
+}
+
+// addMergeType has a policy that an MCPRoute makes be merged as the route says, instead of replacing
+// what is above it.
+func addMergeType(spec map[string]any, of model.Body) {
+	if t := of.Text("mergeType"); t != "" {
+		spec["mergeType"] = t
+	}
+}
+
+// newOverride says how clients learn where to log in: by the answer 401.
+func newOverride(o *model.Object, route string) map[string]any {
+	spec := map[string]any{
+		"targetRefs": []any{map[string]any{"group": gatewayGroup, "kind": "HTTPRoute", "name": route}},
+		"responseOverride": []any{map[string]any{
+			"match":    map[string]any{"statusCodes": []any{map[string]any{"type": "Value", "value": int64(401)}}},
+			"response": map[string]any{"statusCode": int64(401)}}}}
+	addMergeType(spec, o.Body.At("spec", "backendTrafficPolicy"))
+	return spec
 }

@@ -18,20 +18,26 @@ const (
 	envoyController = "gateway.envoyproxy.io/gatewayclass-controller"
 )
 
-// drawEnvoyGateway draws one or two Gateways, now and then one of another controller, ListenerSets that they take or refuse, routes of all kinds, and
-// policies at every level. A third of the listeners has a hostname that overlaps with others, three in ten rules have no name, one route in ten
-// has a backend that is not there or not granted, half of the policies for routes are merged, and one policy in six selects its targets by labels.
+// drawEnvoyGateway draws one to three Gateways, now and then one of another controller, or all with one proxy, ListenerSets that they take or refuse,
+// routes of all kinds, and policies at every level. A third of the listeners has a hostname that overlaps with others, three in ten rules have no
+// name, one backend in eight is not there or not granted, three rules in ten have filters, and one path in five is that of other rules. Half of the
+// policies for routes are merged, and one policy in six selects its targets by labels. A quarter of the inputs is mostly about connections.
 //
-// Of the backends of a route one at most is wrong: the controller joins several reasons with commas, which are no reasons of the API. Left out is
-// what the program says not to evaluate (values that only the controller parses, Secrets of policies, Wasm, OIDC) and routingType, of which
-// the translator makes nothing where the addresses of Services are enough.
+// Left out is what the program says not to evaluate (values that only the controller parses, Secrets of policies, Wasm, OIDC) and routingType, of
+// which the translator makes nothing where the addresses of Services are enough.
 func drawEnvoyGateway(s draw.Source) input {
-	g := envoyInput{drawing: drawing{Source: s}}
+	g := envoyInput{drawing: drawing{Source: s}, connections: s.Chance(25)}
 	for _, name := range []string{"infra", "app", "other"} {
 		g.namespace(name)
 	}
-	g.add(gatewayGroup+"/v1", "GatewayClass", g.Made("", "eg"), object{"controllerName": envoyController})
-	for _, name := range draw.Numbered("gw", s.Between(1, 2)) {
+	class, gateways := object{"controllerName": envoyController}, s.Between(1, 2)
+	if s.Chance(25) {
+		class["parametersRef"] = object{"group": envoyGroup, "kind": "EnvoyProxy", "namespace": "infra", "name": "proxy"}
+		g.add(envoyGroup+"/v1alpha1", "EnvoyProxy", g.Made("infra", "proxy"), object{"mergeGateways": s.Chance(85)})
+		gateways = s.Between(1, 3)
+	}
+	g.add(gatewayGroup+"/v1", "GatewayClass", g.Made("", "eg"), class)
+	for _, name := range draw.Numbered("gw", gateways) {
 		g.gateway(name, "eg")
 	}
 	foreign := s.Chance(10)
@@ -48,8 +54,8 @@ func drawEnvoyGateway(s draw.Source) input {
 	for i := range s.Between(1, 8) {
 		g.policy(fmt.Sprintf("policy-%d", i+1))
 	}
-	for i := range s.Between(0, 2) {
-		if !foreign && g.Chance(40) { // a BackendTLSPolicy is also the other controller's
+	for i := range s.Between(0, 3) {
+		if !foreign && g.Chance(45) { // a BackendTLSPolicy is also the other controller's
 			g.backendTLS(fmt.Sprintf("tls-%d", i+1))
 		}
 	}
@@ -60,15 +66,28 @@ func drawEnvoyGateway(s draw.Source) input {
 // envoyInput is an input in the making.
 type envoyInput struct {
 	drawing
-	parents []target // that routes may name
-	targets []target // that policies may have
+	connections bool     // most listeners and routes are for connections
+	parents     []target // that routes may name
+	targets     []target // that policies may have
 }
 
 // namespace draws a namespace with a Service and a certificate.
 func (g *envoyInput) namespace(name string) {
 	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "Namespace", "metadata": g.labelled(60, "", name)})
 	g.add("v1", "Service", g.Made(name, "web"), object{"clusterIP": fmt.Sprintf("10.0.0.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}, {"name": "dns", "port": 53, "protocol": "UDP"}}})
+	g.add("v1", "Service", g.Made(name, "api"), object{"clusterIP": fmt.Sprintf("10.0.1.%d", len(g.objects)), "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}, {"name": "admin", "port": 81, "protocol": "TCP"}, {"name": "dns", "port": 53, "protocol": "UDP"}}})
+	if g.Chance(20) {
+		g.add("v1", "Service", g.Made(name, "outside"), object{"type": "ExternalName", "externalName": "example.com", "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}}})
+	}
+	g.configMap(name, "ca", object{"ca.crt": "one"})
+	g.configMap(name, "only", object{"some": "one"})
+	g.configMap(name, "none", object{"a": "one", "b": "two"})
 	g.objects = append(g.objects, draw.CertificateIn(name))
+}
+
+// configMap adds a ConfigMap.
+func (g *envoyInput) configMap(namespace, name string, data object) {
+	g.objects = append(g.objects, object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"namespace": namespace, "name": name}, "data": data})
 }
 
 func (g *envoyInput) gateway(name, class string) {
@@ -138,7 +157,11 @@ func (g *envoyInput) listeners(t target, n int) []object {
 func (g *envoyInput) listener() object {
 	l := object{"port": draw.Pick(g.Source, 80, 80, 8080, 8081), "protocol": "HTTP"}
 	certificate := object{"name": "cert"}
-	switch g.IntN(12) {
+	sort := g.IntN(12)
+	if g.connections {
+		sort = g.IntN(5)
+	}
+	switch sort {
 	case 0:
 		return object{"port": draw.Pick(g.Source, 9000, 9001), "protocol": "TCP"}
 	case 1:
@@ -164,6 +187,9 @@ func (g *envoyInput) hostname() string {
 
 func (g *envoyInput) route(name string) {
 	kind := draw.Pick(g.Source, "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "HTTPRoute", "GRPCRoute", "TCPRoute", "TLSRoute", "UDPRoute")
+	if g.connections && g.Chance(75) {
+		kind = draw.Pick(g.Source, "TCPRoute", "TCPRoute", "TLSRoute", "TLSRoute", "UDPRoute")
+	}
 	namespace := draw.Pick(g.Source, "app", "app", "app", "infra", "other")
 	t := target{kind, namespace, name, ""}
 	g.targets = append(g.targets, t)
@@ -188,33 +214,93 @@ func (g *envoyInput) route(name string) {
 		}
 		rules = append(rules, rule)
 	}
-	ref := rules[0]["backendRefs"].([]object)[0]
-	switch g.IntN(16) {
-	case 0:
-		ref["name"] = "missing"
-	case 1:
-		ref["namespace"] = "missing"
-	case 2:
-		ref["namespace"] = draw.Pick(g.Source, "infra", "app", "other")
-	}
 	spec["rules"] = rules
 	g.add(gatewayGroup+"/v1", kind, g.labelled(60, namespace, name), spec)
 }
 
 func (g *envoyInput) rule(kind, path string) object {
-	rule := object{"backendRefs": []object{{"name": "web", "port": 80}}}
+	rule := object{}
 	switch kind {
 	case "HTTPRoute":
-		rule["matches"] = []object{{"path": object{"type": "PathPrefix", "value": path}}}
+		match := object{"path": object{"type": "PathPrefix", "value": path}}
+		if g.Chance(20) {
+			match["path"] = draw.Pick(g.Source, object{"type": "PathPrefix", "value": "/same"}, object{"type": "PathPrefix", "value": "/same/"}, object{"type": "Exact", "value": "/s.S/m"})
+			if g.Chance(20) {
+				match["method"] = draw.Pick(g.Source, "GET", "PUT")
+			}
+			if g.Chance(20) {
+				match["headers"] = []object{{"name": draw.Pick(g.Source, "x-a", "X-A"), "value": "1"}}
+			}
+		}
+		rule["matches"] = []object{match}
 		if g.Chance(10) {
 			rule["timeouts"] = object{"request": g.seconds()}
 		}
-	case "UDPRoute": // a port of another protocol is not found, which is no reason of the API either
-		rule["backendRefs"] = []object{{"name": "web", "port": 53}}
 	case "GRPCRoute":
-		rule["matches"] = []object{{"method": object{"service": fmt.Sprintf("s%d.S", g.value())}}}
+		method := object{"service": fmt.Sprintf("s%d.S", g.value())}
+		if g.Chance(20) {
+			method = object{"service": "s.S", "method": "m"}
+		}
+		rule["matches"] = []object{{"method": method}}
+	}
+	var refs []object
+	for range draw.Pick(g.Source, 1, 1, 1, 2) {
+		ref := g.backendRef(kind)
+		if g.Chance(8) {
+			ref["weight"] = 0
+		}
+		refs = append(refs, ref)
+	}
+	rule["backendRefs"] = refs
+	if (kind == "HTTPRoute" || kind == "GRPCRoute") && g.Chance(30) {
+		g.filters(kind, rule)
 	}
 	return rule
+}
+
+// backendRef draws what a rule sends to.
+func (g *envoyInput) backendRef(kind string) object {
+	ref := object{"name": draw.Pick(g.Source, "web", "web", "web", "api"), "port": 80}
+	if kind == "UDPRoute" {
+		ref["port"] = 53
+	}
+	switch g.IntN(24) {
+	case 0:
+		ref["name"] = draw.Pick(g.Source, "missing", "outside")
+	case 1:
+		ref["namespace"] = "missing"
+	case 2, 3:
+		ref["namespace"] = draw.Pick(g.Source, "infra", "app", "other")
+	case 4:
+		ref["port"] = draw.Pick(g.Source, 53, 80, 99)
+	}
+	return ref
+}
+
+// filters draws filters of a rule. A rule that redirects has no backends.
+func (g *envoyInput) filters(kind string, rule object) {
+	headers := object{"set": []object{{"name": "x-set", "value": fmt.Sprint(g.value())}}}
+	var out []object
+	switch g.IntN(5) {
+	case 0:
+		out = append(out, object{"type": "RequestHeaderModifier", "requestHeaderModifier": headers})
+	case 1:
+		out = append(out, object{"type": "ResponseHeaderModifier", "responseHeaderModifier": headers})
+	case 2:
+		out = append(out, object{"type": "RequestMirror", "requestMirror": object{"backendRef": g.backendRef(kind)}})
+	case 3:
+		if kind == "HTTPRoute" {
+			out = append(out, object{"type": "CORS", "cors": object{"allowOrigins": []string{"https://a.example.com"}}})
+		}
+	case 4:
+		if kind == "HTTPRoute" {
+			out = append(out, object{"type": "RequestRedirect", "requestRedirect": object{"hostname": "elsewhere.example.com", "statusCode": 302}})
+			delete(rule, "backendRefs")
+		}
+	}
+	if len(out) > 0 {
+		rule["filters"] = out
+	}
 }
 
 // parentRefs draws parents, none of which covers another: one way twice is not what anybody writes.

@@ -184,7 +184,7 @@ func (a reportedAncestor) note(out facts, o reportedRef, isListener bool) {
 		}
 		key := sort + "." + c.Type
 		out[key+" "+where] = c.Status + " " + c.Reason
-		if strings.HasSuffix(o.Kind, "Policy") && o.Group == envoyGroup {
+		if strings.HasSuffix(o.Kind, "Policy") && o.Group == envoyGroup || c.Type == "RouteRulesOverlap" {
 			text, _ := json.Marshal(c.Message)
 			out[key+"-message "+where] = string(text)
 		}

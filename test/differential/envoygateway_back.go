@@ -32,10 +32,14 @@ func newWrittenBack(in *input, items []predicted, lost map[string]bool) *written
 	in, _ = in.clone()
 	var listeners []listenerPath
 	ports := map[listenerPath]string{}
+	merged := in.mergesGateways()
 	for _, o := range in.Objects {
 		at, found := listenersOf(o)
 		listeners = append(listeners, at...)
 		for path, port := range found {
+			if merged {
+				_, port, _ = strings.Cut(port, " ")
+			}
 			if !lost[path.object()] {
 				ports[path] = port
 			}
@@ -64,6 +68,14 @@ func newWrittenBack(in *input, items []predicted, lost map[string]bool) *written
 	}
 	w.onListeners(items, listeners, ports)
 	return w
+}
+
+// mergesGateways reports whether one proxy serves all Gateways.
+func (in *input) mergesGateways() bool {
+	return slices.ContainsFunc(in.Objects, func(o object) bool {
+		spec, _ := o["spec"].(object)
+		return o["kind"] == "EnvoyProxy" && spec["mergeGateways"] == true
+	})
 }
 
 // renamed has the names of routes for those of their copies.

@@ -64,14 +64,25 @@ func envoyTarget(t target) object {
 	return ref
 }
 
-// backendTLS draws a BackendTLSPolicy, half of them for a port.
+// backendTLS draws a BackendTLSPolicy for one or two targets, half of them for a port. One in four has certificates of its own, half of these none
+// that the controller finds; that Service is not one that policies ask.
 func (g *envoyInput) backendTLS(name string) {
-	ref := object{"group": "", "kind": "Service", "name": "web"}
-	if g.Chance(50) {
-		ref["sectionName"] = "http"
+	var refs []object
+	for _, service := range draw.Some(g.Source, 40, "web", "api") {
+		ref := object{"group": "", "kind": "Service", "name": service}
+		if g.Chance(50) {
+			ref["sectionName"] = draw.Pick(g.Source, "http", "http", "dns")
+		}
+		refs = append(refs, ref)
 	}
-	g.add(gatewayGroup+"/v1", "BackendTLSPolicy", g.Made(draw.Pick(g.Source, "app", "app", "infra", "other"), name), object{"targetRefs": []object{ref},
-		"validation": object{"hostname": fmt.Sprintf("b%d.example.com", g.value()), "wellKnownCACertificates": "System"}})
+	namespace := draw.Pick(g.Source, "app", "app", "infra", "other")
+	validation := object{"hostname": fmt.Sprintf("b%d.example.com", g.value())}
+	if certificates := draw.Pick(g.Source, "ca", "only", "none", "none"); g.Chance(25) && (namespace != "other" || certificates != "none") {
+		validation["caCertificateRefs"] = []object{{"group": "", "kind": "ConfigMap", "name": certificates}}
+	} else {
+		validation["wellKnownCACertificates"] = "System"
+	}
+	g.add(gatewayGroup+"/v1", "BackendTLSPolicy", g.Made(namespace, name), object{"targetRefs": refs, "validation": validation})
 }
 
 // grants lets policies of every namespace use the Service that they ask, and half of the time other things what is in another namespace.

@@ -97,7 +97,14 @@ func (f facts) policy(o client.Object, of gwapiv1.PolicyStatus) {
 
 func (f facts) route(o client.Object, parents []gwapiv1.RouteParentStatus) {
 	for _, p := range parents {
-		f.conditions("route", named(o)+" at "+reference(p.ParentRef, o.GetNamespace()), p.Conditions)
+		where := named(o) + " at " + reference(p.ParentRef, o.GetNamespace())
+		f.conditions("route", where, p.Conditions)
+		for _, c := range p.Conditions {
+			if c.Type == "RouteRulesOverlap" {
+				text, _ := json.Marshal(c.Message)
+				f["route.RouteRulesOverlap-message "+where] = string(text)
+			}
+		}
 	}
 }
 
