@@ -125,16 +125,25 @@ func (t *backendTLS) writeRoutes() {
 		if len(above) == 0 {
 			continue
 		}
-		for _, to := range t.listMirrors(n) {
-			t.writeAll(to, above)
+		if rules := n.Object.Body.At("spec", "rules"); (n.Ref.Kind == "TCPRoute" || n.Ref.Kind == "UDPRoute") &&
+			rules.Len() != 1 {
+			continue
 		}
+		write := func(b topology.BackendRef) {
+			if reason, _ := explainBackend(t.res.Snapshot, n.Ref, b); reason == "" && b.Weight > 0 {
+				t.writeAll(namePort(t.res.Snapshot, b.Ref, int64(b.Port), b.Port != 0), above)
+			}
+		}
+		eachAt(n.Object.Body.At("spec"), []string{"rules", "*", "filters", "*", "requestMirror", "backendRef"},
+			func(at model.Body) {
+				if b, ok := g.JudgeBackendRef(found[0], at); ok {
+					write(b)
+				}
+			})
 		for _, section := range g.Sections(n.Ref) {
 			for _, rule := range g.Lookup(n.Ref.WithSection(section)) {
 				for _, b := range g.BackendRefs(rule) {
-					if b.Reason != "" {
-						continue
-					}
-					t.writeAll(b.Ref, above)
+					write(b)
 				}
 			}
 		}
@@ -147,17 +156,6 @@ func sortRoutes(in *model.Snapshot) []*model.Object {
 	for _, kind := range []string{"HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"} {
 		out = append(out, sortByAge(in.OfKind(model.GroupKind{Group: "gateway.networking.k8s.io", Kind: kind}))...)
 	}
-	return out
-}
-
-// listMirrors lists what the rules of a route copy requests to.
-func (t *backendTLS) listMirrors(route *topology.Node) []model.Ref {
-	var out []model.Ref
-	eachAt(route.Object.Body.At("spec"), []string{"rules", "*", "filters", "*", "requestMirror"}, func(at model.Body) {
-		if ref := at.Field("backendRef"); !ref.IsNull() {
-			out = append(out, t.resolveBackend(route.Ref, ref))
-		}
-	})
 	return out
 }
 

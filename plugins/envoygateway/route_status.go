@@ -134,30 +134,14 @@ func (w *routeWriter) judgeRoute(route topology.NodeID) *routeFlaws {
 
 // judgeBackend judges one backendRef of a route.
 func (w *routeWriter) judgeBackend(f *routeFlaws, route model.Ref, b topology.BackendRef) {
-	whole := b.Ref.WithoutSection()
-	o := w.res.Snapshot.Get(whole)
-	switch {
-	case b.Reason == "BackendNotFound" && o != nil:
-		f.add("PortNotFound", b.Message)
+	if reason, message := explainBackend(w.res.Snapshot, route, b); reason != "" {
+		f.add(reason, message)
 		return
-	case b.Reason != "":
-		f.add(b.Reason, b.Message)
-		return
-	case o != nil && gatewayapi.ListsPorts(whole.GroupKind()) && b.Port != 0:
-		port := manifest.FindServicePort(o, "", b.Port, route.Kind == "UDPRoute")
-		switch {
-		case o.Text("spec", "type") == "ExternalName":
-			f.add("UnsupportedValue", whole.String()+" is of type ExternalName, which is not supported")
-			return
-		case port != nil && port.UDP != (route.Kind == "UDPRoute"):
-			f.add("PortNotFound", whole.String()+" has no port "+manifest.FormatInt(int(b.Port))+" of the protocol")
-			return
-		}
 	}
 	if b.Weight == 0 {
 		return
 	}
-	policy := w.tls.policyFor(namePort(w.res.Snapshot, whole, int64(b.Port), b.Port != 0))
+	policy := w.tls.policyFor(namePort(w.res.Snapshot, b.Ref, int64(b.Port), b.Port != 0))
 	if policy == nil {
 		return
 	}
@@ -167,4 +151,25 @@ func (w *routeWriter) judgeBackend(f *routeFlaws, route model.Ref, b topology.Ba
 	case fault.unknown:
 		f.open = fault.message
 	}
+}
+
+// explainBackend says why the controller cannot send to what a backendRef names, with its reason; ""
+// if it can.
+func explainBackend(in *model.Snapshot, route model.Ref, b topology.BackendRef) (reason, message string) {
+	whole := b.Ref.WithoutSection()
+	o := in.Get(whole)
+	switch {
+	case b.Reason == "BackendNotFound" && o != nil && o.Text("spec", "type") == "ExternalName", b.Reason == "" &&
+		o != nil && whole.Kind == "Service" && o.Text("spec", "type") == "ExternalName":
+		return "UnsupportedValue", whole.String() + " is of type ExternalName, which is not supported"
+	case b.Reason == "BackendNotFound" && o != nil:
+		return "PortNotFound", b.Message
+	case b.Reason != "" || o == nil || b.Port == 0 || !gatewayapi.ListsPorts(whole.GroupKind()):
+		return b.Reason, b.Message
+	}
+	port := manifest.FindServicePort(o, "", b.Port, route.Kind == "UDPRoute")
+	if port != nil && port.UDP != (route.Kind == "UDPRoute") {
+		return "PortNotFound", whole.String() + " has no port " + manifest.FormatInt(int(b.Port)) + " of the protocol"
+	}
+	return "", ""
 }

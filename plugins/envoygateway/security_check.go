@@ -3,7 +3,9 @@ package envoygateway
 import (
 	"fmt"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -95,6 +97,11 @@ func explainInvalidForHTTP(s mergedSpec) string {
 // checkSecurity finds fault with a SecurityPolicy for routes of HTTP. Those for TCPRoutes are
 // judged where they meet what is above them.
 func checkSecurity(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem) {
+	if oidc := p.Object.Body.At("spec", "oidc"); !oidc.IsNull() {
+		if fault := explainInvalidIssuer(oidc.Text("provider", "issuer")); fault != "" {
+			return "OIDC: " + fault, nil
+		}
+	}
 	if slices.ContainsFunc(p.Refs, func(t policy.TargetRef) bool {
 		return t.Ref.Kind != "HTTPRoute" &&
 			t.Ref.Kind != "GRPCRoute"
@@ -105,4 +112,26 @@ func checkSecurity(p *policy.Policy, _ *model.Snapshot) (string, []model.Problem
 		return "invalid SecurityPolicy: " + fault, nil
 	}
 	return "", nil
+}
+
+// explainInvalidIssuer is what the controller holds against the issuer of an OIDC provider, "" for
+// nothing. Only the newer releases look at it.
+func explainInvalidIssuer(raw string) string {
+	issuer, err := url.Parse(raw)
+	switch {
+	case raw == "": // the API server wants one
+	case err != nil:
+		return "invalid issuer URL: " + err.Error()
+	case issuer.Scheme != "https":
+		return "issuer URL must use https scheme"
+	case issuer.Hostname() == "":
+		return "issuer URL must include a host"
+	case issuer.User != nil:
+		return "issuer URL must not include userinfo"
+	case strings.Contains(raw, "?"):
+		return "issuer URL must not include a query"
+	case strings.Contains(raw, "#"):
+		return "issuer URL must not include a fragment"
+	}
+	return ""
 }

@@ -20,7 +20,7 @@ func askEnvoyGateway(ctx context.Context, p program.Program, translate translate
 	if err := p.JSON(ctx, in.Objects, &effective, "effective", "-A", "--vendor-setting", "envoygateway.enableBackend=true"); err != nil {
 		return nil, err
 	}
-	back := newWrittenBack(in, effective.Items, lost(status.Items))
+	back := newWrittenBack(in, effective.Items, lost(status.Items), broken(status.Items))
 	settings, err := translate(&input{Seed: in.Seed, Objects: back.objects})
 	if err != nil {
 		return nil, fmt.Errorf("written back: %w", err)
@@ -62,6 +62,21 @@ func lost(items []reported) map[string]bool {
 		for _, a := range item.Ancestors {
 			for _, c := range a.Conditions {
 				if item.Object.Section != "" && (c.Type == "Conflicted" && c.Status == "True" || c.Reason == "InvalidRouteKinds") {
+					out[item.Object.String()] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// broken are the BackendTLSPolicies that are predicted to have no certificates: the routes to their backends answer 500.
+func broken(items []reported) map[string]bool {
+	out := map[string]bool{}
+	for _, item := range items {
+		for _, a := range item.Ancestors {
+			for _, c := range a.Conditions {
+				if item.Object.Kind == "BackendTLSPolicy" && c.Reason == "NoValidCACertificate" {
 					out[item.Object.String()] = true
 				}
 			}

@@ -26,8 +26,9 @@ type copied struct {
 
 var drawnPolicies = []string{"BackendTrafficPolicy", "SecurityPolicy", "EnvoyExtensionPolicy", "ClientTrafficPolicy", "BackendTLSPolicy"}
 
-// newWrittenBack writes policies back. The listeners that are lost are in no other's way.
-func newWrittenBack(in *input, items []predicted, lost map[string]bool) *writtenBack {
+// newWrittenBack writes policies back. The listeners that are lost are in no other's way. Policies that are broken stay: what comes of them is no
+// effective policy.
+func newWrittenBack(in *input, items []predicted, lost, broken map[string]bool) *writtenBack {
 	w := &writtenBack{rules: map[string]string{}, same: map[string]int{}}
 	in, _ = in.clone()
 	var listeners []listenerPath
@@ -47,7 +48,10 @@ func newWrittenBack(in *input, items []predicted, lost map[string]bool) *written
 	}
 	for _, o := range in.Objects {
 		kind, _ := o["kind"].(string)
+		namespace, name := metadataOf(o)
 		switch {
+		case broken[kind+" "+namespace+"/"+name]:
+			w.objects = append(w.objects, o)
 		case slices.Contains(drawnPolicies, kind):
 		case strings.HasSuffix(kind, "Route"):
 			w.copyRoute(o, listeners)

@@ -112,6 +112,9 @@ var numberedRule = regexp.MustCompile(`policy/rule/\d+`)
 // policyMetadata says which policy a destination is for.
 var policyMetadata = regexp.MustCompile(`,"metadata":\{"kind":"(SecurityPolicy|EnvoyExtensionPolicy)"[^{}]*\}`)
 
+// authorityName is the name under which the proxy gets the certificates of authorities of a BackendTLSPolicy.
+var authorityName = regexp.MustCompile(`"name":"[^"/]+/[^"/]+-ca"`)
+
 // note notes a setting. Names that derive from those of policies are the same for all policies.
 func (n *notes) note(key string, value any) {
 	text, err := json.Marshal(value)
@@ -124,6 +127,7 @@ func (n *notes) note(key string, value any) {
 		said = strings.ReplaceAll(said, name, "policy")
 	}
 	said = policyMetadata.ReplaceAllString(said, "")
+	said = authorityName.ReplaceAllString(said, `"name":"authorities"`)
 	n.facts[key] = numberedRule.ReplaceAllString(said, "policy/rule")
 }
 
