@@ -47,6 +47,7 @@ func Plugin() plugin.Plugin {
 			Checks: map[string]policy.Check{"kgateway.Traffic": checkTrafficPolicy,
 				"kgateway.Backend": checkBackendPolicy, "kgateway.Older": checkOlderKind,
 				"kgateway.Listener": checkListenerPolicy, "kgateway.Ignored": checkIgnoredAnnotations},
+			Sites: map[string]policy.CheckMaker{"kgateway.MixedOrder": checkMixedOrder},
 			Lints: map[string]policy.Lint{"kgateway.Annotations": findAnnotationProblems,
 				"kgateway.Listeners": findListenerHints, "kgateway.PortDefaults": findPortDefaults},
 			Voids: map[string]policy.VoidFunc{"kgateway.Replaced": explainReplaced}},

@@ -201,6 +201,9 @@ func (s *stateCounter) countMerge(stack resolve.StackID, c countedMerge) {
 			}
 		}
 	}
+	if s.kind.GroupKind != trafficKind && len(fields) > 0 {
+		countForwarding(fields, o.Layers, c.levels)
+	}
 	seen := map[*policy.Policy]bool{}
 	for _, l := range o.Layers {
 		if seen[l.Policy] || l.Policy.Builtin != "" || !slices.Contains(c.levels, l.Level) {
@@ -225,6 +228,52 @@ func (s *stateCounter) countMerge(stack resolve.StackID, c countedMerge) {
 			}
 		}
 	}
+}
+
+// countForwarding puts right who is behind the settings about forwarded addresses. Of a policy that
+// sets useRemoteAddress to false, kgateway makes one setting more, with its trusted hops and
+// networks: the first such policy has it, even if another one has useRemoteAddress. The trusted hops
+// of the others are a setting of their own.
+func countForwarding(fields map[string]map[int]bool, all []resolve.Layer, levels []topology.Role) {
+	const at = "default.httpSettings."
+	own, hops := -1, -1
+	for _, i := range orderByPlace(all, levels) {
+		settings := all[i].Policy.Object.Body.At("spec", "default", "httpSettings")
+		switch {
+		case settings.Field("useRemoteAddress").Value() == false:
+			own = cmp.Or(own+1, i+1) - 1
+		case !settings.Field("xffNumTrustedHops").IsNull():
+			hops = cmp.Or(hops+1, i+1) - 1
+		}
+	}
+	if own < 0 {
+		return
+	}
+	delete(fields, at+"xffNumTrustedHops")
+	delete(fields, at+"xffTrustedCIDRs")
+	fields[at+"xffConfig"] = map[int]bool{own: true}
+	if hops >= 0 {
+		fields[at+"xffNumTrustedHops"] = map[int]bool{hops: true}
+	}
+}
+
+// orderByPlace orders the layers of some levels as they are merged: the most specific place first,
+// and in a place the established policy first.
+func orderByPlace(all []resolve.Layer, levels []topology.Role) []int {
+	var out []int
+	for end := len(all); end > 0; {
+		start := end - 1
+		for start > 0 && all[start-1].Node == all[end-1].Node {
+			start--
+		}
+		for i := start; i < end; i++ {
+			if slices.Contains(levels, all[i].Level) && !all[i].Rejected {
+				out = append(out, i)
+			}
+		}
+		end = start
+	}
+	return out
 }
 
 // findState is what the settings of a merge leave of a policy.

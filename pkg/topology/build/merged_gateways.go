@@ -29,9 +29,6 @@ func (gs *gatewayBuilder) judgeMerged(sets map[topology.NodeID][]int) {
 	}
 	for _, class := range classes {
 		group := groups[class]
-		if len(group) < 2 {
-			continue
-		}
 		m := mergedContest{gatewayBuilder: gs, refused: map[topology.NodeID][]string{}}
 		gs.sortNodesByAge(group)
 		for _, g := range group {
