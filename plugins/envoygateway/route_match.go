@@ -42,11 +42,32 @@ func listMatchKeys(g *topology.Graph, route topology.NodeID) []ruleMatches {
 		for _, id := range g.Lookup(n.Ref.WithSection(section)) {
 			rule := n.Object.Body.At("spec", "rules", strconv.Itoa(g.Node(id).Index))
 			if matches, ok := readMatches(rule, n.Ref.Kind == "GRPCRoute"); ok {
-				out = append(out, ruleMatches{id, matches})
+				out = append(out, ruleMatches{id, addCookies(g, n.Ref.Namespace, rule, matches)})
 			}
 		}
 	}
 	return out
+}
+
+// addCookies adds to matches those of the filter of the vendor's own kind that a rule names.
+func addCookies(g *topology.Graph, namespace string, rule model.Body, matches []routeMatch) []routeMatch {
+	for _, f := range rule.Field("filters").Items {
+		o := g.Object(model.Ref{Group: policyGroup, Kind: f.Text("extensionRef", "kind"), Namespace: namespace,
+			Name: f.Text("extensionRef", "name")})
+		if o == nil || o.Ref.GroupKind() != filterKind || o.Body.At("spec", "matches").Len() == 0 {
+			continue
+		}
+		var out []routeMatch
+		for _, m := range matches {
+			for _, own := range o.Body.At("spec", "matches").Items {
+				with := routeMatch{path: m.path, rest: slices.Clone(m.rest)}
+				with.readList("c", own.Field("cookies"))
+				out = append(out, with)
+			}
+		}
+		return out
+	}
+	return matches
 }
 
 // readMatches reads the matches of a rule; one without any takes every request.

@@ -43,9 +43,16 @@ func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) {
 			continue
 		}
 		for j := range a.Conditions {
-			if a.Conditions[j].Type == "ResolvedRefs" {
+			switch a.Conditions[j].Type {
+			case "ResolvedRefs":
 				a.Conditions[j] = flaws.addTo(a.Conditions[j])
+			case "Accepted":
+				a.Conditions[j] = flaws.acceptance(a.Conditions[j])
 			}
+		}
+		if flaws.refused > 0 && flaws.refused < flaws.rules {
+			a.Conditions = append(a.Conditions, status.Condition{Type: "PartiallyInvalid", Status: "True",
+				Reason: joinReasons(flaws.refusals), Message: "Dropped rules: " + flaws.why})
 		}
 		if c, ok := w.overlaps.conditionFor(w.res, route, a); ok {
 			a.Conditions = append(a.Conditions, c)
@@ -76,7 +83,11 @@ type routeFlaws struct {
 	reasons      map[string]bool
 	messages     []string
 	open         string // what is not known; "": nothing
-	invalidRules bool   // it has not the one rule that it has to have
+	refusals     map[string]bool
+	refused      int // rules that are refused
+	rules        int
+	why          string
+	invalidRules bool // it has not the one rule that it has to have
 }
 
 func (f *routeFlaws) add(reason, message string) {
@@ -84,6 +95,22 @@ func (f *routeFlaws) add(reason, message string) {
 	if !slices.Contains(f.messages, message) {
 		f.messages = append(f.messages, message)
 	}
+}
+
+func joinReasons(reasons map[string]bool) string {
+	return strings.Join(slices.Sorted(maps.Keys(reasons)), ",")
+}
+
+// acceptance is the condition Accepted of a route with rules that are refused: all of them have it
+// refused, unless no hostname fits, and some have it accepted, whatever else was said.
+func (f *routeFlaws) acceptance(c status.Condition) status.Condition {
+	switch {
+	case f.refused == 0 || c.Status == "Unknown" || c.Reason == "NoMatchingListenerHostname":
+		return c
+	case f.refused == f.rules:
+		return status.Condition{Type: c.Type, Status: "False", Reason: joinReasons(f.refusals), Message: f.why}
+	}
+	return status.Condition{Type: c.Type, Status: "True", Reason: "Accepted", Message: "Route is accepted"}
 }
 
 // addTo adds the flaws to the condition ResolvedRefs.
@@ -96,7 +123,7 @@ func (f *routeFlaws) addTo(c status.Condition) status.Condition {
 				f.add(c.Reason, c.Message)
 			}
 		}
-		c.Status, c.Reason = "False", strings.Join(slices.Sorted(maps.Keys(f.reasons)), ",")
+		c.Status, c.Reason = "False", joinReasons(f.reasons)
 		c.Message = strings.Join(f.messages, "; ")
 	case f.open != "" && c.Status == "True":
 		c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", f.open
@@ -113,23 +140,54 @@ func (f *routeFlaws) knows(reason string) bool {
 // judgeRoute finds out what is wrong with what the rules of a route refer to.
 func (w *routeWriter) judgeRoute(route topology.NodeID) *routeFlaws {
 	n := w.res.Graph.Node(route)
-	f := &routeFlaws{reasons: map[string]bool{}}
+	f := &routeFlaws{reasons: map[string]bool{}, refusals: map[string]bool{}}
 	rules := n.Object.Body.At("spec", "rules")
 	f.invalidRules = (n.Ref.Kind == "TCPRoute" || n.Ref.Kind == "UDPRoute") && rules.Len() != 1
+	refs := map[int][]topology.BackendRef{} // by rule
 	for _, section := range w.res.Graph.Sections(n.Ref) {
 		for _, rule := range w.res.Graph.Lookup(n.Ref.WithSection(section)) {
-			for _, b := range w.res.Graph.BackendRefs(rule) {
-				w.judgeBackend(f, n.Ref, b)
+			refs[w.res.Graph.Node(rule).Index] = w.res.Graph.BackendRefs(rule)
+		}
+	}
+	for i, rule := range rules.Items {
+		f.rules++
+		if n.Ref.Kind == "HTTPRoute" || n.Ref.Kind == "GRPCRoute" {
+			flaw := judgeRule(w.res.Snapshot, n.Ref, rule)
+			if flaw.unresolved != "" {
+				f.add(flaw.unresolved, flaw.what)
+			}
+			if flaw.refused != "" {
+				f.refused++
+				f.refusals[flaw.refused], f.why = true, flaw.why
+			}
+			if _, ok := readMatches(rule, n.Ref.Kind == "GRPCRoute"); !ok {
+				continue // nothing else is made of it
+			}
+			w.judgeMirrors(f, route, rule)
+		}
+		for j, ref := range rule.Field("backendRefs").Items {
+			if why := explainBackendFilters(n.Ref.Kind, ref); why != "" {
+				f.add("UnsupportedRefValue", why)
+			} else if len(refs[i]) == rule.Field("backendRefs").Len() {
+				w.judgeBackend(f, n.Ref, refs[i][j])
 			}
 		}
 	}
-	eachAt(n.Object.Body.At("spec"), []string{"rules", "*", "filters", "*", "requestMirror", "backendRef"},
-		func(at model.Body) {
-			if b, ok := w.res.Graph.JudgeBackendRef(route, at); ok {
-				w.judgeBackend(f, n.Ref, b)
-			}
-		})
 	return f
+}
+
+// judgeMirrors judges what a rule copies requests to, up to the first filter that is not taken.
+func (w *routeWriter) judgeMirrors(f *routeFlaws, route topology.NodeID, rule model.Body) {
+	n := w.res.Graph.Node(route)
+	for _, filter := range rule.Field("filters").Items {
+		kind := filter.Text("type")
+		if kind != "ExtensionRef" && !slices.Contains(supportedFilters(n.Ref.Kind), kind) {
+			return
+		}
+		if b, ok := w.res.Graph.JudgeBackendRef(route, filter.At("requestMirror", "backendRef")); ok && kind == "RequestMirror" {
+			w.judgeBackend(f, n.Ref, b)
+		}
+	}
 }
 
 // judgeBackend judges one backendRef of a route.

@@ -79,6 +79,8 @@ func (g *envoyInput) namespace(name string) {
 	if g.Chance(20) {
 		g.add("v1", "Service", g.Made(name, "outside"), object{"type": "ExternalName", "externalName": "example.com", "ports": []object{{"name": "http", "port": 80, "protocol": "TCP"}}})
 	}
+	g.add(envoyGroup+"/v1alpha1", "HTTPRouteFilter", g.Made(name, "cookies"), object{"matches": []object{{"cookies": []object{{"name": "c", "value": "v"}}}}})
+	g.add(envoyGroup+"/v1alpha1", "HTTPRouteFilter", g.Made(name, "rewrite"), object{"urlRewrite": object{"hostname": object{"type": "Backend"}}})
 	g.configMap(name, "ca", object{"ca.crt": "one"})
 	g.configMap(name, "only", object{"some": "one"})
 	g.configMap(name, "none", object{"a": "one", "b": "two"})
@@ -277,26 +279,46 @@ func (g *envoyInput) backendRef(kind string) object {
 	return ref
 }
 
-// filters draws filters of a rule. A rule that redirects has no backends.
+// filters draws filters of a rule, one in ten of a kind that the controller does not take, or one that is not there. A rule that redirects has no
+// backends.
 func (g *envoyInput) filters(kind string, rule object) {
 	headers := object{"set": []object{{"name": "x-set", "value": fmt.Sprint(g.value())}}}
+	mirror := func() object {
+		return object{"type": "RequestMirror", "requestMirror": object{"backendRef": g.backendRef(kind)}}
+	}
+	extension := func(group, kind, name string) object {
+		return object{"type": "ExtensionRef", "extensionRef": object{"group": group, "kind": kind, "name": name}}
+	}
 	var out []object
-	switch g.IntN(5) {
-	case 0:
+	switch n := g.IntN(10); {
+	case n == 0:
 		out = append(out, object{"type": "RequestHeaderModifier", "requestHeaderModifier": headers})
-	case 1:
+	case n == 1:
 		out = append(out, object{"type": "ResponseHeaderModifier", "responseHeaderModifier": headers})
-	case 2:
-		out = append(out, object{"type": "RequestMirror", "requestMirror": object{"backendRef": g.backendRef(kind)}})
-	case 3:
-		if kind == "HTTPRoute" {
-			out = append(out, object{"type": "CORS", "cors": object{"allowOrigins": []string{"https://a.example.com"}}})
+	case n < 4:
+		out = append(out, mirror())
+	case n == 4:
+		out = append(out, extension(envoyGroup, "HTTPRouteFilter", draw.Pick(g.Source, "cookies", "rewrite", "missing")))
+	case n == 5 && g.Chance(50):
+		out = append(out, extension("example.com", "Filter", "unknown"), mirror())
+	case n == 6:
+		ref := rule["backendRefs"].([]object)[0]
+		ref["filters"] = []object{{"type": "RequestHeaderModifier", "requestHeaderModifier": headers}}
+		if g.Chance(30) {
+			ref["filters"] = []object{mirror()}
 		}
-	case 4:
-		if kind == "HTTPRoute" {
-			out = append(out, object{"type": "RequestRedirect", "requestRedirect": object{"hostname": "elsewhere.example.com", "statusCode": 302}})
-			delete(rule, "backendRefs")
+	case kind != "HTTPRoute":
+	case n == 7:
+		out = append(out, object{"type": "CORS", "cors": object{"allowOrigins": []string{"https://a.example.com"}}})
+	case n == 8:
+		redirect := object{"hostname": "elsewhere.example.com", "statusCode": draw.Pick(g.Source, 301, 302)}
+		out = append(out, object{"type": "RequestRedirect", "requestRedirect": redirect})
+		if g.Chance(25) {
+			out = append(out, mirror())
 		}
+		delete(rule, "backendRefs")
+	case n == 9:
+		out = append(out, object{"type": "URLRewrite", "urlRewrite": object{"hostname": fmt.Sprintf("h%d.example.com", g.value())}})
 	}
 	if len(out) > 0 {
 		rule["filters"] = out

@@ -1,0 +1,92 @@
+package envoygateway
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// filterKind is the vendor's own kind of filters.
+var filterKind = model.GroupKind{Group: policyGroup, Kind: "HTTPRouteFilter"}
+
+// ruleFlaw is why a rule is refused, or what of its filters is not found. Both may be.
+type ruleFlaw struct {
+	refused    string // the reason of Accepted; "": it is not
+	why        string
+	unresolved string // the reason of ResolvedRefs; "": nothing
+	what       string
+}
+
+// judgeRule finds out what the controller holds against a rule of an HTTPRoute or GRPCRoute. What
+// stands behind the first bad filter is not looked at.
+func judgeRule(in *model.Snapshot, route model.Ref, rule model.Body) ruleFlaw {
+	var f ruleFlaw
+	mirrors, redirects := false, false
+	for _, filter := range rule.Field("filters").Items {
+		kind := filter.Text("type")
+		switch {
+		case kind == "ExtensionRef":
+			ref := filter.Field("extensionRef")
+			if to := (model.GroupKind{Group: ref.Text("group"), Kind: ref.Text("kind")}); to != filterKind {
+				f.refuse("UnsupportedValue", fmt.Sprintf("invalid filter ExtensionRef: unknown kind %s/%s", to.Group, to.Kind))
+			} else if in.FindExistence(model.Ref{Group: to.Group, Kind: to.Kind, Namespace: route.Namespace,
+				Name: ref.Text("name")}).IsAbsent() {
+				f.unresolved = "UnsupportedValue"
+				f.what = "unable to translate HTTPRouteFilter: " + route.Namespace + "/" + ref.Text("name")
+				return f
+			}
+		case !slices.Contains(supportedFilters(route.Kind), kind):
+			f.refuse("UnsupportedValue", "invalid filter "+kind+": unsupported filter type "+kind)
+		}
+		if f.refused != "" {
+			return f
+		}
+		mirrors = mirrors || kind == "RequestMirror"
+		if redirect := filter.Field("requestRedirect"); kind == "RequestRedirect" {
+			redirects = true
+			if code := redirect.Field("statusCode"); !code.IsNull() && code.Value() != int64(301) && code.Value() != int64(302) {
+				f.refuse("UnsupportedValue", fmt.Sprintf("status code %v is invalid, only 302 and 301 are supported", code.Value()))
+				redirects = false
+			}
+		}
+	}
+	if mirrors && redirects {
+		f.refuse("IncompatibleFilters",
+			"RequestMirror filter cannot be used when the rule also configures a RequestRedirect filter")
+	}
+	if _, ok := readMatches(rule, route.Kind == "GRPCRoute"); !ok {
+		f.refuse("UnsupportedValue", "a regular expression of a match does not compile")
+	}
+	return f
+}
+
+func (f *ruleFlaw) refuse(reason, why string) {
+	if f.refused == "" {
+		f.refused, f.why = reason, why
+	}
+}
+
+// supportedFilters are the types of filters that the controller knows, beside its own.
+func supportedFilters(route string) []string {
+	out := []string{"RequestMirror", "RequestHeaderModifier", "ResponseHeaderModifier"}
+	if route == "HTTPRoute" {
+		out = append(out, "URLRewrite", "RequestRedirect", "CORS")
+	}
+	return out
+}
+
+// explainBackendFilters says which filter of a backendRef the controller does not take, "" if it
+// takes all.
+func explainBackendFilters(route string, ref model.Body) string {
+	for _, filter := range ref.Field("filters").Items {
+		switch kind := filter.Text("type"); {
+		case kind == "RequestHeaderModifier", kind == "ResponseHeaderModifier":
+		case route == "HTTPRoute" && kind == "URLRewrite" && !filter.Field("urlRewrite").Has("path"):
+		case route == "HTTPRoute" && kind == "ExtensionRef" && filter.Text("extensionRef", "kind") == filterKind.Kind:
+		default:
+			return kind + " is not supported within a backendRef"
+		}
+	}
+	return ""
+}
