@@ -129,22 +129,10 @@ func (t *backendTLS) writeRoutes() {
 			rules.Len() != 1 {
 			continue
 		}
-		write := func(b topology.BackendRef) {
-			if reason, _ := explainBackend(t.res.Snapshot, n.Ref, b); reason == "" && b.Weight > 0 {
+		for _, to := range listRouteBackends(t.res, found[0]) {
+			b := to.ref
+			if reason, _ := explainBackend(t.res.Snapshot, n.Ref, b); reason == "" && to.fault == "" && b.Weight > 0 {
 				t.writeAll(namePort(t.res.Snapshot, b.Ref, int64(b.Port), b.Port != 0), above)
-			}
-		}
-		eachAt(n.Object.Body.At("spec"), []string{"rules", "*", "filters", "*", "requestMirror", "backendRef"},
-			func(at model.Body) {
-				if b, ok := g.JudgeBackendRef(found[0], at); ok {
-					write(b)
-				}
-			})
-		for _, section := range g.Sections(n.Ref) {
-			for _, rule := range g.Lookup(n.Ref.WithSection(section)) {
-				for _, b := range g.BackendRefs(rule) {
-					write(b)
-				}
 			}
 		}
 	}

@@ -61,6 +61,26 @@ func judgeRule(in *model.Snapshot, route model.Ref, rule model.Body) ruleFlaw {
 	return f
 }
 
+// listMirrors lists what the filters of a rule copy requests to, up to the first one that the
+// controller does not take or find: it looks at none behind that.
+func listMirrors(in *model.Snapshot, route model.Ref, rule model.Body) []model.Body {
+	var out []model.Body
+	for _, filter := range rule.Field("filters").Items {
+		kind := filter.Text("type")
+		ref := filter.Field("extensionRef")
+		own := kind == "ExtensionRef" && ref.Text("group") == filterKind.Group && ref.Text("kind") == filterKind.Kind
+		switch {
+		case own && !in.FindExistence(model.Ref{Group: filterKind.Group, Kind: filterKind.Kind,
+			Namespace: route.Namespace, Name: ref.Text("name")}).IsAbsent():
+		case own, !slices.Contains(supportedFilters(route.Kind), kind):
+			return out
+		case kind == "RequestMirror":
+			out = append(out, filter.At("requestMirror", "backendRef"))
+		}
+	}
+	return out
+}
+
 func (f *ruleFlaw) refuse(reason, why string) {
 	if f.refused == "" {
 		f.refused, f.why = reason, why

@@ -3,6 +3,7 @@ package envoygateway
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -113,28 +114,18 @@ func (f *routeFlaws) acceptance(c status.Condition) status.Condition {
 	return status.Condition{Type: c.Type, Status: "True", Reason: "Accepted", Message: "Route is accepted"}
 }
 
-// addTo adds the flaws to the condition ResolvedRefs.
+// addTo is the condition ResolvedRefs with the flaws in the place of what the Gateway API says.
 func (f *routeFlaws) addTo(c status.Condition) status.Condition {
 	switch {
 	case len(f.reasons) > 0:
-		if c.Status == "False" {
-			f = &routeFlaws{reasons: maps.Clone(f.reasons), messages: slices.Clone(f.messages)}
-			if !f.knows(c.Reason) {
-				f.add(c.Reason, c.Message)
-			}
-		}
-		c.Status, c.Reason = "False", joinReasons(f.reasons)
-		c.Message = strings.Join(f.messages, "; ")
-	case f.open != "" && c.Status == "True":
+		c.Status, c.Reason, c.Message = "False", joinReasons(f.reasons), strings.Join(f.messages, "; ")
+	case c.Status == "False":
+		c.Status, c.Reason, c.Message = "True", "ResolvedRefs", "Resolved all the Object references for the Route"
+	}
+	if f.open != "" && c.Status == "True" {
 		c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", f.open
 	}
 	return c
-}
-
-// knows reports whether a reason of the Gateway API is among the controller's: of a port that is not
-// there the API says that the backend is not found.
-func (f *routeFlaws) knows(reason string) bool {
-	return f.reasons[reason] || reason == "BackendNotFound" && f.reasons["PortNotFound"]
 }
 
 // judgeRoute finds out what is wrong with what the rules of a route refer to.
@@ -143,51 +134,69 @@ func (w *routeWriter) judgeRoute(route topology.NodeID) *routeFlaws {
 	f := &routeFlaws{reasons: map[string]bool{}, refusals: map[string]bool{}}
 	rules := n.Object.Body.At("spec", "rules")
 	f.invalidRules = (n.Ref.Kind == "TCPRoute" || n.Ref.Kind == "UDPRoute") && rules.Len() != 1
-	refs := map[int][]topology.BackendRef{} // by rule
-	for _, section := range w.res.Graph.Sections(n.Ref) {
-		for _, rule := range w.res.Graph.Lookup(n.Ref.WithSection(section)) {
-			refs[w.res.Graph.Node(rule).Index] = w.res.Graph.BackendRefs(rule)
+	for _, rule := range rules.Items {
+		f.rules++
+		if n.Ref.Kind != "HTTPRoute" && n.Ref.Kind != "GRPCRoute" {
+			continue
+		}
+		flaw := judgeRule(w.res.Snapshot, n.Ref, rule)
+		if flaw.unresolved != "" {
+			f.add(flaw.unresolved, flaw.what)
+		}
+		if flaw.refused != "" {
+			f.refused++
+			f.refusals[flaw.refused], f.why = true, flaw.why
 		}
 	}
-	for i, rule := range rules.Items {
-		f.rules++
-		if n.Ref.Kind == "HTTPRoute" || n.Ref.Kind == "GRPCRoute" {
-			flaw := judgeRule(w.res.Snapshot, n.Ref, rule)
-			if flaw.unresolved != "" {
-				f.add(flaw.unresolved, flaw.what)
-			}
-			if flaw.refused != "" {
-				f.refused++
-				f.refusals[flaw.refused], f.why = true, flaw.why
-			}
-			if _, ok := readMatches(rule, n.Ref.Kind == "GRPCRoute"); !ok {
-				continue // nothing else is made of it
-			}
-			w.judgeMirrors(f, route, rule)
-		}
-		for j, ref := range rule.Field("backendRefs").Items {
-			if why := explainBackendFilters(n.Ref.Kind, ref); why != "" {
-				f.add("UnsupportedRefValue", why)
-			} else if len(refs[i]) == rule.Field("backendRefs").Len() {
-				w.judgeBackend(f, n.Ref, refs[i][j])
-			}
+	for _, to := range listRouteBackends(w.res, route) {
+		if to.fault != "" {
+			f.add("UnsupportedRefValue", to.fault)
+		} else {
+			w.judgeBackend(f, n.Ref, to.ref)
 		}
 	}
 	return f
 }
 
-// judgeMirrors judges what a rule copies requests to, up to the first filter that is not taken.
-func (w *routeWriter) judgeMirrors(f *routeFlaws, route topology.NodeID, rule model.Body) {
-	n := w.res.Graph.Node(route)
-	for _, filter := range rule.Field("filters").Items {
-		kind := filter.Text("type")
-		if kind != "ExtensionRef" && !slices.Contains(supportedFilters(n.Ref.Kind), kind) {
-			return
-		}
-		if b, ok := w.res.Graph.JudgeBackendRef(route, filter.At("requestMirror", "backendRef")); ok && kind == "RequestMirror" {
-			w.judgeBackend(f, n.Ref, b)
+// routeBackend is what a route sends to, or copies requests to; fault is what the controller holds
+// against it before it looks for the backend.
+type routeBackend struct {
+	ref   topology.BackendRef
+	fault string
+}
+
+// listRouteBackends lists what the controller looks for of what the rules of a route name: of one
+// that it drops for its matches, mirrors alone.
+func listRouteBackends(r *resolve.Resolution, route topology.NodeID) []routeBackend {
+	n := r.Graph.Node(route)
+	refs := map[int][]topology.BackendRef{} // by rule
+	for _, section := range r.Graph.Sections(n.Ref) {
+		for _, rule := range r.Graph.Lookup(n.Ref.WithSection(section)) {
+			refs[r.Graph.Node(rule).Index] = r.Graph.BackendRefs(rule)
 		}
 	}
+	var out []routeBackend
+	for i, rule := range n.Object.Body.At("spec", "rules").Items {
+		if n.Ref.Kind == "HTTPRoute" || n.Ref.Kind == "GRPCRoute" {
+			for _, ref := range listMirrors(r.Snapshot, n.Ref, rule) {
+				if b, ok := r.Graph.JudgeBackendRef(route, ref); ok {
+					out = append(out, routeBackend{ref: b})
+				}
+			}
+			if _, ok := readMatches(rule, n.Ref.Kind == "GRPCRoute"); !ok {
+				continue
+			}
+		}
+		written := rule.Field("backendRefs")
+		for j, b := range refs[i] {
+			to := routeBackend{ref: b}
+			if len(refs[i]) == written.Len() { // else one of them cannot be read
+				to.fault = explainBackendFilters(n.Ref.Kind, written.At(strconv.Itoa(j)))
+			}
+			out = append(out, to)
+		}
+	}
+	return out
 }
 
 // judgeBackend judges one backendRef of a route.
