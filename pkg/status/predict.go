@@ -53,6 +53,9 @@ type Prediction struct {
 	SupportedKinds []string // of listeners: Kind.group
 
 	AttachedListenerSets *int // of Gateways
+
+	// of routes: the implementation does not count it at the listeners that accept it
+	Uncounted bool
 }
 
 // Input is what a Writer writes from.

@@ -87,6 +87,18 @@ func (f *ruleFlaw) refuse(reason, why string) {
 	}
 }
 
+// isRefusedWhole reports whether every rule of a route is refused.
+func isRefusedWhole(in *model.Snapshot, o *model.Object) bool {
+	rules, refused := 0, 0
+	for _, rule := range o.Body.At("spec", "rules").Items {
+		rules++
+		if judgeRule(in, o.Ref, rule).refused != "" {
+			refused++
+		}
+	}
+	return rules > 0 && rules == refused
+}
+
 // supportedFilters are the types of filters that the controller knows, beside its own.
 func supportedFilters(route string) []string {
 	out := []string{"RequestMirror", "RequestHeaderModifier", "ResponseHeaderModifier"}

@@ -43,6 +43,8 @@ func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) {
 				Message: "One and only one rule is supported"}}
 			continue
 		}
+		// the controller looks for no listeners of a GRPCRoute without rules
+		p.Uncounted = w.res.Graph.Node(route).Ref.Kind == "GRPCRoute" && flaws.rules > 0 && flaws.refused == flaws.rules
 		for j := range a.Conditions {
 			switch a.Conditions[j].Type {
 			case "ResolvedRefs":
@@ -55,7 +57,7 @@ func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) {
 			a.Conditions = append(a.Conditions, status.Condition{Type: "PartiallyInvalid", Status: "True",
 				Reason: joinReasons(flaws.refusals), Message: "Dropped rules: " + flaws.why})
 		}
-		if c, ok := w.overlaps.conditionFor(w.res, route, a); ok {
+		if c, ok := w.overlaps.conditionFor(w.res, route, a); ok && !p.Uncounted {
 			a.Conditions = append(a.Conditions, c)
 		}
 	}

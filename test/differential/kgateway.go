@@ -13,9 +13,10 @@ var kgateway = peer{Peer: built("kgateway", "github.com/kgateway-dev/kgateway/v2
 var kgatewayNamespaces = []string{"infra", "app", "team"}
 
 // drawKgateway draws one or two Gateways with listeners that share ports and have overlapping hostnames, a ListenerSet in two of five inputs,
-// HTTPRoutes and now and then a GRPCRoute, and TrafficPolicies at every level. A third of the rules of HTTPRoutes hands over to other HTTPRoutes,
-// one in ten redirects, a third has no name. One in seven policies selects by labels, one in seven is named by filters, and one in twenty
-// is in error.
+// HTTPRoutes and GRPCRoutes, and TrafficPolicies at every level. A third of the rules of HTTPRoutes hands over to other HTTPRoutes,
+// one in ten redirects, a third has no name. One in five policies selects by labels, one in seven is named by filters, and one in twenty
+// is in error. Two in five inputs have ListenerPolicies, of which the statuses are compared, and then TrafficPolicies of Gateways no weights, with
+// which their order would not be certain; three in five have BackendConfigPolicies.
 //
 // Values that the API server would add are written out: the translator does not add them. No path of a rule occurs twice, so that a path and a
 // host tell the rule.
@@ -31,8 +32,17 @@ func drawKgateway(s draw.Source) input {
 	for _, name := range draw.Numbered("route", s.Between(1, 3)) {
 		g.rootRoute(name)
 	}
-	if s.Chance(20) {
-		g.grpcRoute("grpc")
+	for _, name := range draw.Numbered("grpc", draw.Pick(s, 0, 0, 1, 1, 2)) {
+		g.grpcRoute(name)
+	}
+	if s.Chance(40) {
+		g.mixed = true
+		for i := range s.Between(1, 4) {
+			g.listenerPolicy(fmt.Sprintf("l%d", i))
+		}
+	}
+	for i := range draw.Pick(s, 0, 0, 1, 2, 3) {
+		g.backendPolicy(fmt.Sprintf("b%d", i))
 	}
 	for i := range s.Between(2, 8) {
 		g.policy(fmt.Sprintf("p%d", i))
@@ -51,6 +61,7 @@ type kgatewayInput struct {
 	targets  []target // that policies may have
 	parents  []target // that routes may have
 	rules    []ruleAt
+	mixed    bool                // there are policies of several kinds at Gateways
 	children int                 // routes that others hand over to
 	names    map[string][]string // of policies that no reference has, by namespace
 }
