@@ -19,11 +19,16 @@ type ruleFlaw struct {
 }
 
 // judgeRule finds out what the controller holds against a rule of an HTTPRoute or GRPCRoute. What
-// stands behind the first bad filter is not looked at.
-func judgeRule(in *model.Snapshot, route model.Ref, rule model.Body) ruleFlaw {
+// stands behind the first bad filter, or one that answers, is not looked at. A mirror counts if
+// copies reaches what it names; nil: all do.
+func judgeRule(in *model.Snapshot, route model.Ref, rule model.Body, copies func(model.Body) bool) ruleFlaw {
 	var f ruleFlaw
 	mirrors, redirects := false, false
+	answer := model.Body{}
 	for _, filter := range rule.Field("filters").Items {
+		if !answer.IsNull() {
+			break
+		}
 		kind := filter.Text("type")
 		switch {
 		case kind == "ExtensionRef":
@@ -35,6 +40,9 @@ func judgeRule(in *model.Snapshot, route model.Ref, rule model.Body) ruleFlaw {
 				f.unresolved = "UnsupportedValue"
 				f.what = "unable to translate HTTPRouteFilter: " + route.Namespace + "/" + ref.Text("name")
 				return f
+			} else if o := in.Get(model.Ref{Group: to.Group, Kind: to.Kind, Namespace: route.Namespace,
+				Name: ref.Text("name")}); o != nil {
+				answer = o.Body.At("spec", "directResponse")
 			}
 		case !slices.Contains(supportedFilters(route.Kind), kind):
 			f.refuse("UnsupportedValue", "invalid filter "+kind+": unsupported filter type "+kind)
@@ -42,7 +50,7 @@ func judgeRule(in *model.Snapshot, route model.Ref, rule model.Body) ruleFlaw {
 		if f.refused != "" {
 			return f
 		}
-		mirrors = mirrors || kind == "RequestMirror"
+		mirrors = mirrors || kind == "RequestMirror" && (copies == nil || copies(filter.At("requestMirror", "backendRef")))
 		if redirect := filter.Field("requestRedirect"); kind == "RequestRedirect" {
 			redirects = true
 			if code := redirect.Field("statusCode"); !code.IsNull() && code.Value() != int64(301) && code.Value() != int64(302) {
@@ -51,9 +59,15 @@ func judgeRule(in *model.Snapshot, route model.Ref, rule model.Body) ruleFlaw {
 			}
 		}
 	}
-	if mirrors && redirects {
+	switch code, _ := answer.Field("statusCode").Value().(int64); {
+	case mirrors && !answer.IsNull():
+		f.refuse("IncompatibleFilters",
+			"RequestMirror filter cannot be used when the rule also configures a DirectResponse filter")
+	case mirrors && redirects:
 		f.refuse("IncompatibleFilters",
 			"RequestMirror filter cannot be used when the rule also configures a RequestRedirect filter")
+	case route.Kind == "GRPCRoute" && !answer.IsNull() && code >= 200 && code < 300:
+		f.refuse("UnsupportedValue", "DirectResponse with a 2xx status code is not supported for GRPCRoute")
 	}
 	if _, ok := readMatches(rule, route.Kind == "GRPCRoute"); !ok {
 		f.refuse("UnsupportedValue", "a regular expression of a match does not compile")
@@ -68,10 +82,13 @@ func listMirrors(in *model.Snapshot, route model.Ref, rule model.Body) []model.B
 	for _, filter := range rule.Field("filters").Items {
 		kind := filter.Text("type")
 		ref := filter.Field("extensionRef")
-		own := kind == "ExtensionRef" && ref.Text("group") == filterKind.Group && ref.Text("kind") == filterKind.Kind
+		to := model.Ref{Group: ref.Text("group"), Kind: ref.Text("kind"), Namespace: route.Namespace, Name: ref.Text("name")}
+		own := kind == "ExtensionRef" && to.GroupKind() == filterKind
 		switch {
-		case own && !in.FindExistence(model.Ref{Group: filterKind.Group, Kind: filterKind.Kind,
-			Namespace: route.Namespace, Name: ref.Text("name")}).IsAbsent():
+		case own && !in.FindExistence(to).IsAbsent():
+			if o := in.Get(to); o != nil && !o.Body.At("spec", "directResponse").IsNull() {
+				return out
+			}
 		case own, !slices.Contains(supportedFilters(route.Kind), kind):
 			return out
 		case kind == "RequestMirror":
@@ -92,7 +109,7 @@ func isRefusedWhole(in *model.Snapshot, o *model.Object) bool {
 	rules, refused := 0, 0
 	for _, rule := range o.Body.At("spec", "rules").Items {
 		rules++
-		if judgeRule(in, o.Ref, rule).refused != "" {
+		if judgeRule(in, o.Ref, rule, nil).refused != "" {
 			refused++
 		}
 	}

@@ -141,7 +141,14 @@ func (w *routeWriter) judgeRoute(route topology.NodeID) *routeFlaws {
 		if n.Ref.Kind != "HTTPRoute" && n.Ref.Kind != "GRPCRoute" {
 			continue
 		}
-		flaw := judgeRule(w.res.Snapshot, n.Ref, rule)
+		flaw := judgeRule(w.res.Snapshot, n.Ref, rule, func(ref model.Body) bool {
+			b, ok := w.res.Graph.JudgeBackendRef(route, ref)
+			to := &routeFlaws{reasons: map[string]bool{}}
+			if ok {
+				w.judgeBackend(to, n.Ref, b)
+			}
+			return ok && len(to.reasons) == 0
+		})
 		if flaw.unresolved != "" {
 			f.add(flaw.unresolved, flaw.what)
 		}
