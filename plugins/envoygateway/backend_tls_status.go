@@ -272,7 +272,7 @@ func (t *backendTLS) writeBackend(to, ancestor model.Ref, port int32) {
 	book.setPort(ancestor, port)
 	resolved := status.Condition{Type: "ResolvedRefs", Status: "True", Reason: "ResolvedRefs",
 		Message: "Resolved all the Object references."}
-	switch fault := judgeAuthorities(o, t.res.Snapshot); {
+	switch fault := judgeAuthorities(o.Ref.Namespace, o.Body.At("spec", "validation"), t.res.Snapshot); {
 	case fault.reason != "":
 		resolved.Status, resolved.Reason, resolved.Message = "False", fault.reason, formatSentence(fault.message)
 		book.setRefused(listOne(ancestor), "NoValidCACertificate", "%s", resolved.Message)

@@ -65,18 +65,17 @@ type authorityFault struct {
 	unknown bool // whether there is something cannot be told
 }
 
-// judgeAuthorities finds out whether the controller has the certificates that a BackendTLSPolicy
-// names: all of those of kinds that it knows have to be there, and one has to be of such a kind. It
+// judgeAuthorities finds out whether the controller has the certificates that the settings of a
+// BackendTLSPolicy or a Backend name: all of those of kinds that it knows have to be there, and one has to be of such a kind. It
 // takes the key ca.crt, else tls.crt, else the only one, and does not look at what is there.
-func judgeAuthorities(o *model.Object, in *model.Snapshot) authorityFault {
-	validation := o.Body.At("spec", "validation")
+func judgeAuthorities(namespace string, validation model.Body, in *model.Snapshot) authorityFault {
 	if validation.Text("wellKnownCACertificates") == "System" {
 		return authorityFault{}
 	}
 	supported := false
 	var open authorityFault
 	for _, ref := range validation.Field("caCertificateRefs").Items {
-		to := model.Ref{Kind: ref.Text("kind"), Namespace: o.Ref.Namespace, Name: ref.Text("name")}
+		to := model.Ref{Kind: ref.Text("kind"), Namespace: namespace, Name: ref.Text("name")}
 		where := fmt.Sprintf(" %s not found in namespace %s", to.Name, to.Namespace)
 		word := ""
 		switch to.Kind {
@@ -129,7 +128,7 @@ func countFields(b model.Body) int {
 // checkBackendTLS finds fault with a BackendTLSPolicy without certificates of authorities: the
 // routes to its backends answer 500, and no other policy takes its place.
 func checkBackendTLS(p *policy.Policy, in *model.Snapshot) (string, []model.Problem) {
-	if fault := judgeAuthorities(p.Object, in); fault.reason != "" {
+	if fault := judgeAuthorities(p.Ref().Namespace, p.Object.Body.At("spec", "validation"), in); fault.reason != "" {
 		return fault.message, nil
 	}
 	return "", nil

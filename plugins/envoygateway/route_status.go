@@ -217,15 +217,22 @@ func (w *routeWriter) judgeBackend(f *routeFlaws, route model.Ref, b topology.Ba
 	if b.Weight == 0 {
 		return
 	}
-	policy := w.tls.policyFor(namePort(w.res.Snapshot, b.Ref, int64(b.Port), b.Port != 0))
-	if policy == nil {
-		return
+	judge := func(o *model.Object, settings model.Body) {
+		switch fault := judgeAuthorities(o.Ref.Namespace, settings, w.res.Snapshot); {
+		case fault.reason != "":
+			f.add("InvalidBackendTLS", formatSentence(fault.message))
+		case fault.unknown:
+			f.open = fault.message
+		}
 	}
-	switch fault := judgeAuthorities(policy, w.res.Snapshot); {
-	case fault.reason != "":
-		f.add("InvalidBackendTLS", formatSentence(fault.message))
-	case fault.unknown:
-		f.open = fault.message
+	if o := w.res.Snapshot.Get(b.Ref.WithoutSection()); o != nil && o.Ref.GroupKind() == backendKind {
+		tls := o.Body.At("spec", "tls")
+		if tls.Field("caCertificateRefs").Len() > 0 && tls.Field("insecureSkipVerify").Value() != true {
+			judge(o, tls)
+		}
+	}
+	if policy := w.tls.policyFor(namePort(w.res.Snapshot, b.Ref, int64(b.Port), b.Port != 0)); policy != nil {
+		judge(policy, policy.Body.At("spec", "validation"))
 	}
 }
 
@@ -235,6 +242,8 @@ func explainBackend(in *model.Snapshot, route model.Ref, b topology.BackendRef) 
 	whole := b.Ref.WithoutSection()
 	o := in.Get(whole)
 	switch {
+	case b.Reason == "" && o != nil && whole.GroupKind() == backendKind:
+		return explainBackendObject(in, o)
 	case b.Reason == "BackendNotFound" && o != nil && o.Text("spec", "type") == "ExternalName", b.Reason == "" &&
 		o != nil && whole.Kind == "Service" && o.Text("spec", "type") == "ExternalName":
 		return "UnsupportedValue", whole.String() + " is of type ExternalName, which is not supported"
