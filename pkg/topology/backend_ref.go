@@ -20,7 +20,7 @@ type BackendRef struct {
 	Port   int32 // 0: not given
 	Weight int   // 1 unless it is written
 	// why nothing can be sent there: InvalidKind, RefNotPermitted or BackendNotFound (gatewayapi
-	// G34); "": it can
+	// G34), or what the implementation has; "": it can
 	Reason  string
 	Message string // a plain sentence for Reason, or for what is not known
 	// the input does not tell whether it can be used: it may not be read, or is a route that
@@ -42,13 +42,44 @@ func (g *Graph) BackendRefs(rule NodeID) []BackendRef {
 	var r manifest.Reader // its problems were reported when the graph was built
 	spec := r.ReadSpec(n.Object)
 	var out []BackendRef
+	judge := g.backendJudgeOf(g.nodes.byObject[n.Object])
 	at := spec.At.AtField("rules").AtEntry(n.Index).AtField("backendRefs")
 	for i, v := range n.Object.Body.At("spec", "rules", manifest.FormatInt(n.Index), "backendRefs").Items {
 		f := r.ReadEntry(v, at.AtEntry(i))
 		if to, ok := f.ReadBackendRef(); ok {
 			to.Ref = reading.Apply(to.Ref)
-			out = append(out, g.resolveBackendRef(from, to, readWeight(f.Body.Field("weight"))))
+			b := g.resolveBackendRef(from, to, readWeight(f.Body.Field("weight")))
+			if judge != nil {
+				if reason, message := judge(n.Ref.WithoutSection(), b); reason != "" {
+					b.Reason, b.Message = reason, message
+				}
+			}
+			out = append(out, b)
 		}
+	}
+	return out
+}
+
+// BackendJudge says why an implementation cannot use what a backendRef of a route names, with the
+// reason of the ResolvedRefs condition; "" if it can.
+type BackendJudge func(route model.Ref, b BackendRef) (reason, message string)
+
+// backendJudgeOf returns the judge of the implementation whose all Gateways of a route are; nil if
+// there is none.
+func (g *Graph) backendJudgeOf(route NodeID) BackendJudge {
+	var out BackendJudge
+	if len(g.parts.BackendJudges) == 0 {
+		return nil
+	}
+	for _, a := range g.Attachments(route) {
+		if a.State != Accepted || a.Listener == None {
+			continue
+		}
+		judge := g.parts.BackendJudges[g.ImplementationName(a.Listener)]
+		if judge == nil {
+			return nil
+		}
+		out = judge
 	}
 	return out
 }

@@ -45,6 +45,7 @@ type Parts struct {
 	// Of backends.
 	NumberedPorts map[model.GroupKind]bool
 	Sections      map[model.GroupKind]SectionsFunc
+	BackendJudges map[string]BackendJudge // by implementation
 }
 
 // ExtraFamily is a family that extensions make. Levels has its roles, every parent's before its

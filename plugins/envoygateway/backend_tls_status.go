@@ -131,7 +131,8 @@ func (t *backendTLS) writeRoutes() {
 		}
 		for _, to := range listRouteBackends(t.res, found[0]) {
 			b := to.ref
-			if reason, _ := explainBackend(t.res.Snapshot, n.Ref, b); reason == "" && to.fault == "" && b.Weight > 0 {
+			reason, _ := explainBackend(t.res.Snapshot, n.Ref, b)
+			if (reason == "" || reason == invalidTLS) && to.fault == "" && b.Weight > 0 {
 				t.writeAll(namePort(t.res.Snapshot, b.Ref, int64(b.Port), b.Port != 0), above)
 			}
 		}

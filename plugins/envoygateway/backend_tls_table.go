@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
@@ -34,6 +35,24 @@ func (t tlsTable) policyFor(to model.Ref) *model.Object {
 		return o
 	}
 	return t[to.WithoutSection()]
+}
+
+// judgeBackend finds out whether the controller has the certificates of authorities by which a
+// backend is verified: those that a Backend names itself, and those of its policy.
+func (t tlsTable) judgeBackend(in *model.Snapshot, b topology.BackendRef) authorityFault {
+	var out authorityFault
+	if o := in.Get(b.Ref.WithoutSection()); o != nil && o.Ref.GroupKind() == backendKind {
+		tls := o.Body.At("spec", "tls")
+		if tls.Field("caCertificateRefs").Len() > 0 && tls.Field("insecureSkipVerify").Value() != true {
+			out = judgeAuthorities(o.Ref.Namespace, tls, in)
+		}
+	}
+	if policy := t.policyFor(namePort(in, b.Ref, int64(b.Port), b.Port != 0)); policy != nil && out.reason == "" {
+		if fault := judgeAuthorities(policy.Ref.Namespace, policy.Body.At("spec", "validation"), in); fault.message != "" {
+			out = fault
+		}
+	}
+	return out
 }
 
 // namePort is what a reference to a backend with a port means, with the name of the port for a

@@ -210,29 +210,37 @@ func listRouteBackends(r *resolve.Resolution, route topology.NodeID) []routeBack
 
 // judgeBackend judges one backendRef of a route.
 func (w *routeWriter) judgeBackend(f *routeFlaws, route model.Ref, b topology.BackendRef) {
-	if reason, message := explainBackend(w.res.Snapshot, route, b); reason != "" {
-		f.add(reason, message)
-		return
-	}
-	if b.Weight == 0 {
-		return
-	}
-	judge := func(o *model.Object, settings model.Body) {
-		switch fault := judgeAuthorities(o.Ref.Namespace, settings, w.res.Snapshot); {
-		case fault.reason != "":
-			f.add("InvalidBackendTLS", formatSentence(fault.message))
-		case fault.unknown:
+	reason, message := explainBackend(w.res.Snapshot, route, b)
+	if reason == "" && b.Weight > 0 {
+		var fault authorityFault
+		if fault = w.tls.judgeBackend(w.res.Snapshot, b); fault.unknown {
 			f.open = fault.message
+			return
+		}
+		if fault.reason != "" {
+			reason, message = invalidTLS, formatSentence(fault.message)
 		}
 	}
-	if o := w.res.Snapshot.Get(b.Ref.WithoutSection()); o != nil && o.Ref.GroupKind() == backendKind {
-		tls := o.Body.At("spec", "tls")
-		if tls.Field("caCertificateRefs").Len() > 0 && tls.Field("insecureSkipVerify").Value() != true {
-			judge(o, tls)
-		}
+	if reason != "" {
+		f.add(reason, message)
 	}
-	if policy := w.tls.policyFor(namePort(w.res.Snapshot, b.Ref, int64(b.Port), b.Port != 0)); policy != nil {
-		judge(policy, policy.Body.At("spec", "validation"))
+}
+
+// invalidTLS is the reason of routes to backends without certificates of authorities.
+const invalidTLS = "InvalidBackendTLS"
+
+// newBackendJudge prepares what finds backends that the controller cannot send to: rules that have
+// no other answer 500.
+func newBackendJudge(in *model.Snapshot) topology.BackendJudge {
+	tls := newTLSTable(listBackendTLS(in))
+	return func(route model.Ref, b topology.BackendRef) (string, string) {
+		if reason, message := explainBackend(in, route, b); reason != "" || b.Weight == 0 {
+			return reason, message
+		}
+		if fault := tls.judgeBackend(in, b); fault.reason != "" {
+			return invalidTLS, formatSentence(fault.message)
+		}
+		return "", ""
 	}
 }
 

@@ -64,8 +64,16 @@ func (gs *gatewayBuilder) addTo(p *topology.Parts) {
 	}
 	p.Implementations = map[topology.NodeID]string{}
 	for i := range gs.specs {
-		if name := gs.specs[i].implementation.Name; name != "" {
-			p.Implementations[gs.specs[i].id] = name
+		impl := &gs.specs[i].implementation
+		if impl.Name == "" {
+			continue
+		}
+		p.Implementations[gs.specs[i].id] = impl.Name
+		if impl.JudgesBackends != nil && p.BackendJudges[impl.Name] == nil {
+			if p.BackendJudges == nil {
+				p.BackendJudges = map[string]topology.BackendJudge{}
+			}
+			p.BackendJudges[impl.Name] = impl.JudgesBackends(gs.in)
 		}
 	}
 	p.Sets, p.SetsOf = make(map[topology.NodeID]topology.SetFacts,

@@ -41,6 +41,10 @@ type Implementation struct {
 	Backends []model.GroupKind
 
 	Refs gatewayapi.RefReading // how its routes and Gateways read what they refer to
+
+	// prepares what finds backendRefs that the implementation cannot use, of rules all of whose Gateways
+	// are its own, although the Gateway API has nothing against them; nil: there are none
+	JudgesBackends func(in *model.Snapshot) topology.BackendJudge
 }
 
 // AddImplementation makes the Gateways of an implementation work as it has them.
