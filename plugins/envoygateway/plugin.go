@@ -49,7 +49,7 @@ func addToGraph(b *build.Builder) {
 	b.AddImplementation(build.Implementation{Name: "envoygateway",
 		Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
 		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true,
-		NoStatusOnSets: true, NoneWinsInSet: true, MergesGateways: isMerged, JudgesBackends: newBackendJudge})
+		NoStatusOnSets: true, NoneWinsInSet: true, NeedsCertificates: true, MergesGateways: isMerged, JudgesBackends: newBackendJudge})
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{b.Setting("envoygateway.controllerName")},
 		Names: nameInGatewayNamespace, Elsewhere: nameInOwnNamespace})
 	b.AddMaker(findNamedByProxies)

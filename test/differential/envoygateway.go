@@ -154,11 +154,16 @@ func (g *envoyInput) listeners(t target, n int) []object {
 	return out
 }
 
-// listener draws a listener without a name. Most are for HTTP. Certificates are good, and in the namespace of the listener: the controller does not
-// accept a listener whose certificate is not granted, which the Gateway API leaves open.
+// listener draws a listener without a name. Most are for HTTP. One certificate in ten is not there, or in another namespace.
 func (g *envoyInput) listener() object {
 	l := object{"port": draw.Pick(g.Source, 80, 80, 8080, 8081), "protocol": "HTTP"}
 	certificate := object{"name": "cert"}
+	switch g.IntN(20) {
+	case 0:
+		certificate["name"] = "missing"
+	case 1:
+		certificate["namespace"] = draw.Pick(g.Source, "infra", "app", "other")
+	}
 	sort := g.IntN(12)
 	if g.connections {
 		sort = g.IntN(5)

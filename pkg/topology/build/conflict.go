@@ -61,7 +61,7 @@ func (l *listener) socketOf() socket { return socket{l.protocol == "UDP", l.port
 
 // canConflict reports whether the listener takes part in conflicts.
 func (l *listener) canConflict() bool {
-	return !l.invalidForKinds && l.port != 0 && gatewayapi.KindsByProtocol(l.protocol) != nil
+	return !l.invalidForKinds && !l.unserved && l.port != 0 && gatewayapi.KindsByProtocol(l.protocol) != nil
 }
 
 // judgeGateways finds the listeners of one Gateway, or of several that share their ports, that

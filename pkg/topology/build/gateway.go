@@ -103,6 +103,7 @@ func (gs *gatewayBuilder) addGateways() {
 	for i := range gs.sets {
 		gs.addListeners(gs.sets[i].id, &gs.sets[i].spec)
 	}
+	gs.applyMissingCertificates()
 	gs.judgeConflicts()
 	for i := range gs.specs {
 		gs.applyGatewayTLS(gs.specs[i].id, &gs.specs[i].spec)

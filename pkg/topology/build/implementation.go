@@ -30,6 +30,11 @@ type Implementation struct {
 	TakesSetsAlways   bool // a Gateway takes ListenerSets also if no listener of its own is valid
 	NoStatusOnSets    bool // it says nothing about routes at a ListenerSet that the Gateway does not take
 
+	// a listener that has none of its certificates takes no traffic and conflicts with no other, and is
+	// not accepted if it may not refer to them; what is accepted is all that Gateways and ListenerSets
+	// ask of listeners
+	NeedsCertificates bool
+
 	NoneWinsInSet bool // of listeners of one ListenerSet that conflict with each other none wins
 
 	// whether the Gateways of a class are served by one proxy, as the input says: then their listeners

@@ -30,6 +30,8 @@ type listener struct {
 	tlsMode            string               // of HTTPS and TLS; "" where it is not said
 	refs               reference.Unresolved // its certificates, and those by which it knows its clients
 	withoutCertificate string               // why it has no certificate to show; "": it may have one
+	unserved           bool                 // for that it is not part of any proxy
+	countsAccepted     bool                 // it counts as valid if it is accepted, whatever its references
 	refusal            topology.Refusal
 	refusalWithheld    bool // what would tell whether it is refused may not be read
 	validatesClients   bool // its own spec says how it verifies clients
@@ -59,8 +61,9 @@ func (l *listener) describe() *topology.ListenerFacts {
 }
 
 // isValid reports whether a ListenerSet may count on the listener (gatewayapi G22): its protocol is
-// supported, no other listener is in its way, and its references are not known to be bad.
-func (l *listener) isValid() bool { return !l.isRefused() && l.refs.Reason == "" }
+// supported, no other listener is in its way, and its references are not known to be bad, unless the
+// implementation does not ask for that.
+func (l *listener) isValid() bool { return !l.isRefused() && (l.refs.Reason == "" || l.countsAccepted) }
 
 // isRefused reports whether the listener itself is not accepted, so that it does not count as one
 // of its Gateway (gatewayapi G29).

@@ -69,7 +69,28 @@ func (l *listener) setRefusal(r topology.Refusal) {
 // isIdle reports whether no path leads through the listener: no traffic passes it (gatewayapi G29),
 // or a cluster withholds whether it does, which is as with the labels of a namespace (G14).
 func (l *listener) isIdle() bool {
-	return l.invalidForKinds || l.conflict != (topology.Conflict{}) || l.refusal.Reason != "" || l.refusalWithheld
+	return l.invalidForKinds || l.conflict != (topology.Conflict{}) || l.refusal.Reason != "" || l.refusalWithheld ||
+		l.unserved
+}
+
+// applyMissingCertificates takes listeners without certificates out of what implementations serve
+// that need them.
+func (gs *gatewayBuilder) applyMissingCertificates() {
+	for i := range gs.listenerTable.all {
+		l := &gs.listenerTable.all[i]
+		if !gs.implementationAt(l.owner).NeedsCertificates {
+			continue
+		}
+		l.countsAccepted = true
+		if l.withoutCertificate == "" {
+			continue
+		}
+		l.unserved = true
+		l.acceptedReason = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.withoutCertificate
+		if reason := string(gatewayv1.ListenerReasonRefNotPermitted); l.refs.Reason == reason {
+			l.setRefusal(topology.Refusal{Reason: reason, Message: l.withoutCertificate})
+		}
+	}
 }
 
 // readAuthorities reads the references to the certificates by which clients are known.
