@@ -85,7 +85,8 @@ func (gs *gatewayBuilder) applyMissingCertificates() {
 		if l.withoutCertificate == "" {
 			continue
 		}
-		l.unserved = true
+		// the condition about the certificates takes the place of the one about kinds of routes
+		l.unserved, l.invalidKinds, l.invalidForKinds = true, false, false
 		l.acceptedReason = "listener " + l.ref.Section + " accepts the route, and takes no traffic: " + l.withoutCertificate
 		if reason := string(gatewayv1.ListenerReasonRefNotPermitted); l.refs.Reason == reason {
 			l.setRefusal(topology.Refusal{Reason: reason, Message: l.withoutCertificate})
