@@ -74,7 +74,7 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 			}
 			for _, id := range g.Order(topology.Traffic) {
 				if n := g.Node(id); n.Role == topology.GatewayClass && (n.Object == nil ||
-					n.Object.Text("spec", "controllerName") == controller) {
+					slices.Contains(controllers, n.Object.Text("spec", "controllerName"))) {
 					out = append(out, policy.Attached{Policy: p, Node: id, Ref: -1})
 				}
 			}

@@ -488,7 +488,7 @@ func canExist(in protect.Input, namespace, name string) bool {
 	return findPlugin(in, namespace, name) == nil && !known
 }
 
-// isOwnGateway reports whether a path leads through a Gateway of the controller, or may do.
+// isOwnGateway reports whether a path leads through a Gateway of a Kong controller, or may do.
 func isOwnGateway(in protect.Input) bool {
 	if in.Gateway() == topology.None {
 		return false
@@ -496,6 +496,6 @@ func isOwnGateway(in protect.Input) bool {
 	g := in.Resolution().Graph
 	return !slices.ContainsFunc(g.Parents(topology.Traffic, in.Gateway()), func(class topology.NodeID) bool {
 		o := g.Node(class).Object
-		return o != nil && o.Text("spec", "controllerName") != controller
+		return o != nil && !slices.Contains(controllers, o.Text("spec", "controllerName"))
 	})
 }

@@ -20,9 +20,13 @@ var kinds []byte
 const (
 	group            = "configuration.konghq.com"
 	controller       = "konghq.com/kic-gateway-controller"
+	operator         = "konghq.com/gateway-operator" // the Kong Operator, which runs the same translation
 	pluginsOf        = "konghq.com/plugins"
 	upstreamPolicyOf = "konghq.com/upstream-policy"
 )
+
+// controllers are the controllerNames of the classes whose Gateways Kong runs.
+var controllers = []string{controller, operator}
 
 var (
 	pluginKind        = model.GroupKind{Group: group, Kind: "KongPlugin"}
@@ -44,6 +48,6 @@ func Plugin() plugin.Plugin {
 
 // addToGraph registers that the controller takes core as the name of the group without one.
 func addToGraph(b *build.Builder) {
-	b.AddImplementation(build.Implementation{Name: "kong", Controllers: []string{controller},
+	b.AddImplementation(build.Implementation{Name: "kong", Controllers: controllers,
 		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 }
