@@ -47,18 +47,15 @@ func newGatewayReach(r *resolve.Resolution, k *resolve.Kind) *gatewayReach {
 			continue
 		}
 		for _, ref := range listUsedBackends(p.Object) {
-			if home := p.Ref().Namespace; !strict || ref.to.Namespace == home ||
-				r.Graph.IsGranted(p.Ref().GroupKind(), home, ref.to) {
-				out.users[ref.to] = append(out.users[ref.to], backendUser{policy: p})
+			if home := p.Ref().Namespace; !strict || ref.Namespace == home ||
+				r.Graph.IsGranted(p.Ref().GroupKind(), home, ref) {
+				out.users[ref] = append(out.users[ref], backendUser{policy: p})
 			}
 		}
 	}
 	for _, o := range r.Snapshot.OfKind(backendKind) {
-		for _, ref := range listBackendRefs(o.Body.Field("spec"), []string{"spec"}, o.Ref.Namespace) {
-			if home := o.Ref.Namespace; !strict || ref.to.Namespace == home ||
-				r.Graph.IsGranted(backendKind, home, ref.to) {
-				out.users[ref.to] = append(out.users[ref.to], backendUser{backend: o.Ref})
-			}
+		for _, ref := range listBackendsOfBackend(o) {
+			out.users[ref] = append(out.users[ref], backendUser{backend: o.Ref})
 		}
 	}
 	return out

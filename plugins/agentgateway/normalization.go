@@ -2,17 +2,9 @@ package agentgateway
 
 import (
 	"maps"
-	"time"
 
-	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
-
-// isDelay reports whether a text is a duration or an expression.
-func isDelay(text string) bool {
-	_, err := time.ParseDuration(text)
-	return err == nil || expression.CheckSyntax(text) == nil
-}
 
 // normalizePolicy rewrites a policy as the controller cuts it: conditional rate limits are a local
 // and a global one as well; what is not translated, and maps without entries, do not count; and an
@@ -31,19 +23,30 @@ func normalizePolicy(_ *model.Object, body any, _ model.Settings) any {
 	if traffic := objectField(spec, "traffic"); traffic != nil {
 		spec["traffic"] = translateTraffic(traffic)
 	}
-	if ai := objectField(objectField(spec, "backend"), "ai"); ai != nil {
+	if backend := objectField(spec, "backend"); backend != nil {
+		spec["backend"] = translateBackend(backend)
+	}
+	out := maps.Clone(body.(map[string]any))
+	out["spec"] = spec
+	return out
+}
+
+// translateBackend is what becomes of the settings of a policy for backends.
+func translateBackend(backend map[string]any) map[string]any {
+	out := maps.Clone(backend)
+	if ai := objectField(out, "ai"); ai != nil {
 		ai = maps.Clone(ai)
 		for _, field := range []string{"modelAliases", "routes"} {
 			if m := objectField(ai, field); m != nil && len(m) == 0 {
 				delete(ai, field)
 			}
 		}
-		backend := maps.Clone(objectField(spec, "backend"))
-		backend["ai"] = ai
-		spec["backend"] = backend
+		out["ai"] = ai
 	}
-	out := maps.Clone(body.(map[string]any))
-	out["spec"] = spec
+	if auth := objectField(out, "auth"); auth != nil && auth["credentials"] == nil &&
+		findPrimaryAuth(func(field string) bool { return auth[field] != nil && auth[field] != "" }) == "" {
+		delete(out, "auth")
+	}
 	return out
 }
 
@@ -56,8 +59,14 @@ func translateTraffic(traffic map[string]any) map[string]any {
 	if m := objectField(out, "directResponse"); m != nil && m["status"] == nil && m["conditional"] == nil {
 		delete(out, "directResponse")
 	}
-	if text, ok := objectField(out, "delay")["duration"].(string); ok && !isDelay(text) {
-		delete(out, "delay")
+	if m := objectField(out, "delay"); m != nil {
+		if text, _ := m["duration"].(string); !isDelay(text) {
+			delete(out, "delay")
+		}
+	}
+	if m := objectField(out, "transformation"); m != nil && m["conditional"] == nil && !transforms(m["request"]) &&
+		!transforms(m["response"]) {
+		delete(out, "transformation")
 	}
 	if limits := objectField(out, "rateLimit"); limits != nil && limits["conditional"] != nil {
 		limits = maps.Clone(limits)
@@ -70,6 +79,24 @@ func translateTraffic(traffic map[string]any) map[string]any {
 		out["rateLimit"] = limits
 	}
 	return out
+}
+
+// transforms reports whether one side of a transformation does something.
+func transforms(v any) bool {
+	m, _ := v.(map[string]any)
+	for _, field := range []string{"set", "add", "metadata"} {
+		switch v := m[field].(type) {
+		case []any:
+			if len(v) > 0 {
+				return true
+			}
+		case map[string]any:
+			if len(v) > 0 {
+				return true
+			}
+		}
+	}
+	return m["remove"] != nil || m["body"] != nil
 }
 
 // filterEntries are the conditional entries that set a field, with that field alone.

@@ -35,6 +35,8 @@ func Plugin() plugin.Plugin {
 				"agentgateway.CORS": newFilterReader("CORS",
 					"cors"), "agentgateway.ExternalAuth": newFilterReader("ExternalAuth", "externalAuth"),
 				"agentgateway.Backend": readOwnPolicies, "agentgateway.Part": readPartPolicies}},
+		Merging: descriptor.Merging{Compare: map[string]policy.Comparator{
+			"agentgateway.Key": newTieBreaker(compareKeys), "agentgateway.Creation": newTieBreaker(compareCreation)}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Judging:   descriptor.Judging{Sites: map[string]policy.CheckMaker{"agentgateway.Check": checkPolicy}},
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{

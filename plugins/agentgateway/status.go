@@ -54,17 +54,10 @@ func newPolicyVerdict(c *inspection, p *policy.Policy) policyVerdict {
 			Message: "Policy accepted"},
 			&status.Condition{Type: "Attached", Status: "True", Reason: "Attached", Message: "Attached to all targets"}}
 	}
-	var lines []string
-	for _, f := range c.faults {
-		lines = append(lines, f.text)
-	}
-	slices.Sort(lines)
-	message := strings.Join(slices.Compact(lines), "\n")
-	for _, b := range p.Blocks {
-		if len(b.Units) > 0 {
-			return policyVerdict{accepted: status.Condition{Type: "Accepted", Status: "True", Reason: "PartiallyValid",
-				Message: message}}
-		}
+	message := strings.Join(c.listMessages(), "\n")
+	if setsAnything(p) {
+		return policyVerdict{accepted: status.Condition{Type: "Accepted", Status: "True", Reason: "PartiallyValid",
+			Message: message}}
 	}
 	return policyVerdict{status.Condition{Type: "Accepted", Status: "False", Reason: "Invalid", Message: message},
 		&status.Condition{Type: "Attached", Status: "False", Reason: "Pending",
