@@ -75,6 +75,13 @@ func (r *foldReader) readPlan(n *yaml.Node, top bool) merge.Plan {
 				p.Func = make(r.kind.Settings)
 			}
 		},
+		"facts": func(n *yaml.Node) {
+			r.List(n, func(e *yaml.Node) {
+				var name string
+				r.Word(&name, topology.PathFacts())(e)
+				r.kind.AskedFacts = addAskedFacts(r.kind.AskedFacts, policy.Facts{name: {}})
+			})
+		},
 		"sameTarget": r.planSameTarget(&p)})
 	if strategy != nil {
 		r.planStrategy(strategy, &p)

@@ -178,7 +178,7 @@ func (f planFold) callPlanFunc(p *Plan, layers []int) accumulator {
 	if len(layers) == 0 {
 		return accumulator{}
 	}
-	s := Stack{Name: f.stack.Name, Hops: f.stack.Hops}
+	s := Stack{Name: f.stack.Name, Hops: f.stack.Hops, Fact: f.stack.Fact}
 	for at, i := range layers {
 		l := f.stack.Layers[i]
 		l.Blocks = slices.Clone(l.Blocks)

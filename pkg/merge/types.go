@@ -146,6 +146,8 @@ type Stack struct {
 	Hops   []*Strategy // by hop: the strategy read at that hop's object
 	Void   *Void
 	Decide DecisionFunc // nil: losses carry no decisions
+	// what the path says of a fact that a plan's function reads; nil: nothing
+	Fact func(name string) string
 }
 
 // ListOrder says in which order the entries of a keyed list come out.

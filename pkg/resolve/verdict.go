@@ -114,6 +114,7 @@ func (k *pathEngine) plansOf(s StackID) []merge.Plan {
 // buildLayers lays the policies out as layers.
 func (k stackLayout) buildLayers() *Verdict {
 	o := &Verdict{}
+	o.stack.Fact = k.factValue
 	nodes := k.nodesOf(k.stack)
 	o.Layers = make([]Layer, 0, len(nodes))
 	k.visitNodes(o, func(id topology.NodeID) {

@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"strings"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/manifest"
 )
@@ -12,6 +14,7 @@ const (
 	factRouteKind  = "routeKind"   // of a route
 	factController = "controller"  // of a GatewayClass: its controllerName
 	factBackend    = "backendKind" // of a backend or a port: the kind of its object
+	factListeners  = "listeners"   // of a Gateway: PROTOCOL:PORT, or PROTOCOL:PORT:TLSMODE, of each of its listeners
 	factAction     = "action"      // of a rule: forward; redirect; none, if it has neither a backend nor a redirect
 )
 
@@ -20,7 +23,7 @@ const FactTarget = "target"
 
 // PathFacts returns the names of the facts, sorted.
 func PathFacts() []string {
-	return []string{factAction, factBackend, factController, factProtocol, factRouteKind, FactTarget, factTLSMode}
+	return []string{factAction, factBackend, factController, factListeners, factProtocol, factRouteKind, FactTarget, factTLSMode}
 }
 
 // PathFact returns what a node says of the paths through it, "" if that is not its business.
@@ -29,6 +32,8 @@ func (g *Graph) PathFact(id NodeID, name string) string {
 	switch {
 	case name == FactTarget:
 		return string(n.Role)
+	case name == factListeners && n.Role == Gateway:
+		return g.formatListeners(id)
 	case name == factProtocol && n.Role == Listener:
 		return g.Listener(id).Protocol
 	case name == factTLSMode && n.Role == Listener:
@@ -43,6 +48,27 @@ func (g *Graph) PathFact(id NodeID, name string) string {
 		return n.Object.Text("spec", "controllerName")
 	}
 	return ""
+}
+
+// formatListeners returns what the listeners of a Gateway are for, those of its listener sets too.
+func (g *Graph) formatListeners(id NodeID) string {
+	var out []string
+	for _, child := range g.Children(Traffic, id) {
+		switch g.nodes.list[child].Role {
+		case Listener:
+			l := g.Listener(child)
+			text := l.Protocol + ":" + manifest.FormatInt(int(l.Port))
+			if l.TLSMode != "" {
+				text += ":" + l.TLSMode
+			}
+			out = append(out, text)
+		case ListenerSet:
+			if text := g.formatListeners(child); text != "" {
+				out = append(out, text)
+			}
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // ruleAction returns what a rule does with requests.
