@@ -139,66 +139,70 @@ func explainUnaccepted(g *topology.Graph, o *model.Object) string {
 	return ""
 }
 
-// findUnusedEntries reports entries for ports at which a Gateway has no listener of the protocol.
+// entryUse is what the Gateways that a configuration holds for make of one of its entries.
+type entryUse struct {
+	policy *policy.Policy
+	index  int
+	known  bool // a Gateway has the port
+}
+
+// findUnusedEntries reports entries for ports at which Gateways have no listener of the protocol, of
+// their own configurations and of those of their classes.
 func findUnusedEntries(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
 	var out []model.Problem
-	seen := map[string]bool{}
+	var order []*entryUse
+	uses := map[string]*entryUse{}
+	modes := map[*policy.Policy]bool{}
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
 		if n.Role != topology.Gateway || n.Object == nil {
 			continue
 		}
-		var all []policy.Attached
-		all = append(all, at(id)...)
+		all := slices.Clone(at(id))
 		for _, class := range g.Parents(topology.Traffic, id) {
 			all = append(all, at(class)...)
 		}
+		protocols := readProtocols(g.PathFact(id, "listeners"))
 		for _, a := range all {
-			if mode := a.Policy.Object.Text("spec", "mergingMode"); mode != "" && a.Node == id {
-				key := "mode " + a.Policy.Ref().String()
-				if !seen[key] {
-					out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached,
-						Message: fmt.Sprintf(
-							"mergingMode of %s is not read: it counts in the configuration of a GatewayClass alone",
-							a.Policy.Ref())}.At(a.Policy.Object, "spec", "mergingMode"))
+			own := a.Node == id
+			if a.Policy.Object.Text("spec", "mergingMode") != "" && own && !modes[a.Policy] {
+				modes[a.Policy] = true
+				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached,
+					Message: fmt.Sprintf(
+						"mergingMode of %s is not read: it counts in the configuration of a GatewayClass alone",
+						a.Policy.Ref())}.At(a.Policy.Object, "spec", "mergingMode"))
+			}
+			for i, e := range a.Policy.Object.Body.At("spec", "listenerConfigurations").Items {
+				key := a.Policy.Ref().String() + " " + strconv.Itoa(i)
+				use := uses[key]
+				if use == nil {
+					use = &entryUse{policy: a.Policy, index: i}
+					uses[key], order = use, append(order, use)
 				}
-				seen[key] = true
+				_, port, _ := strings.Cut(e.Text("protocolPort"), ":")
+				have := protocols.findMismatch(e.Text("protocolPort"))
+				use.known = use.known || protocols[port] != ""
+				if have != "" {
+					out = append(out, use.newProblem(fmt.Sprintf("is for another protocol than the listener of %s, "+
+						"whose protocol is %s: the controller drops it there, and reports nothing", n.Ref, have)))
+				}
 			}
-			if a.Node == id {
-				out = append(out, findEntriesWithoutListener(n, a.Policy)...)
-			}
+		}
+	}
+	for _, use := range order {
+		if !use.known {
+			out = append(out, use.newProblem("is for a port without a listener: it does nothing"))
 		}
 	}
 	return out
 }
 
-// findEntriesWithoutListener reports the entries of a Gateway's own configuration that are for none
-// of its listeners.
-func findEntriesWithoutListener(n *topology.Node, p *policy.Policy) []model.Problem {
-	ports := map[string][]string{}
-	for _, l := range n.Object.Body.At("spec", "listeners").Items {
-		port := fmt.Sprint(l.Get("port"))
-		ports[port] = append(ports[port], l.Text("protocol"))
-	}
-	var out []model.Problem
-	for i, e := range p.Object.Body.At("spec", "listenerConfigurations").Items {
-		protocol, port, _ := strings.Cut(e.Text("protocolPort"), ":")
-		have, known := ports[port]
-		what := ""
-		switch {
-		case !known:
-			what = "is for no listener of " + n.Ref.String() + ": it does nothing"
-		case !slices.Contains(have, protocol) && !(protocol == "TCP_UDP" && len(have) > 1):
-			what = fmt.Sprintf("is for another protocol than the listener of %s (%s): that is an error of the Gateway",
-				n.Ref, strings.Join(have, ", "))
-		default:
-			continue
-		}
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.NotReached,
-			Message: fmt.Sprintf("entry %s of %s %s", e.Text("protocolPort"), p.Ref(),
-				what)}.At(p.Object, "spec", "listenerConfigurations", strconv.Itoa(i)))
-	}
-	return out
+// newProblem says what is wrong with the entry.
+func (u *entryUse) newProblem(what string) model.Problem {
+	o := u.policy.Object
+	e := o.Body.At("spec", "listenerConfigurations", strconv.Itoa(u.index))
+	return model.Problem{Severity: model.Warning, Code: model.NotReached, Message: fmt.Sprintf("entry %s of %s %s",
+		e.Text("protocolPort"), u.policy.Ref(), what)}.At(o, "spec", "listenerConfigurations", strconv.Itoa(u.index))
 }
 
 // findDuplicates reports several TargetGroupConfigurations for one object: the controller takes the

@@ -3,6 +3,7 @@ package awslbc
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -58,8 +59,9 @@ func buildMutualTLSGate(in protect.Input, g protect.Gate) []protect.Gate {
 		return nil
 	}
 	facts := in.Resolution().Graph.Listener(in.Listener())
-	if in.Text("listenerConfigurations", in.Path[1], "protocolPort") != facts.Protocol+":"+
-		strconv.Itoa(int(facts.Port)) {
+	protocols := readProtocols(facts.Protocol + ":" + strconv.Itoa(int(facts.Port)) + ":" + facts.TLSMode)
+	entry := in.Text("listenerConfigurations", in.Path[1], "protocolPort")
+	if _, port, _ := strings.Cut(entry, ":"); protocols[port] == "" || protocols.findMismatch(entry) != "" {
 		return nil
 	}
 	switch in.Text("listenerConfigurations", in.Path[1], "mutualAuthentication", "mode") {

@@ -40,8 +40,9 @@ func Plugin() plugin.Plugin {
 					{Group: gatewayGroup, Kind: "Gateway"}}})
 		}}},
 		Merging: descriptor.Merging{Plans: map[string]func(model.Settings) merge.PlanFunc{
-			"aws-lbc.Alone":    func(model.Settings) merge.PlanFunc { return foldSingle },
-			"aws-lbc.Defaults": func(model.Settings) merge.PlanFunc { return foldDefaults }}},
+			"aws-lbc.Listeners": func(model.Settings) merge.PlanFunc { return foldListeners },
+			"aws-lbc.Alone":     func(model.Settings) merge.PlanFunc { return foldSingle },
+			"aws-lbc.Defaults":  func(model.Settings) merge.PlanFunc { return foldDefaults }}},
 		Judging: descriptor.Judging{
 			Checks: map[string]policy.Check{"aws-lbc.GatewayAsBackend": checkGatewayBackend},
 			Lints:  map[string]policy.Lint{"aws-lbc.Listeners": findUnusedEntries, "aws-lbc.Twice": findDuplicates},

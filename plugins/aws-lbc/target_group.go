@@ -74,17 +74,8 @@ func checkGatewayBackend(p *policy.Policy, _ *model.Snapshot) (string, []model.P
 // wins field by field; the entries for routes are those of that one alone, and go before all
 // others.
 func foldDefaults(s merge.Stack) ([]merge.Unit, []merge.Effect) {
-	var order []int // of layers, that with priority first
-	for i, l := range s.Layers {
-		if len(l.Blocks) > 0 {
-			order = append(order, i)
-		}
-	}
-	if len(order) > 1 && s.Layers[order[0]].Blocks[0].Strategy.Wins != merge.Higher {
-		slices.Reverse(order)
-	}
 	f := fieldFold{layers: s.Layers}
-	for n, i := range order {
+	for n, i := range listByPriority(s) {
 		for _, b := range slices.Backward(s.Layers[i].Blocks) {
 			if n > 0 && b.Kind == merge.Overrides {
 				f.addLost(b.Units, merge.Ignored)
@@ -94,6 +85,21 @@ func foldDefaults(s merge.Stack) ([]merge.Unit, []merge.Effect) {
 		}
 	}
 	return f.units, f.effects
+}
+
+// listByPriority lists the layers that set something, that with priority first: the class says which
+// it is.
+func listByPriority(s merge.Stack) []int {
+	var order []int
+	for i, l := range s.Layers {
+		if len(l.Blocks) > 0 {
+			order = append(order, i)
+		}
+	}
+	if len(order) > 1 && s.Layers[order[0]].Blocks[0].Strategy.Wins != merge.Higher {
+		slices.Reverse(order)
+	}
+	return order
 }
 
 // fieldFold is a result that is filled field by field.
