@@ -16,7 +16,8 @@ func (r attachmentReader) namingField(into *[]policy.NamingRule) form.Field {
 			var kind string
 			r.Object(e, map[string]form.Field{"kind": r.Text(&kind), "at": r.Path(&by.At),
 				"annotation": r.Text(&by.Annotation),
-				"namespace":  eitherField(r.Reader, &by.Explicit, "own", "field"), "by": r.namingField(&by.NamedBy)})
+				"namespace":  eitherField(r.Reader, &by.Explicit, "own", "field"), "by": r.namingField(&by.NamedBy),
+				"apart": r.Text(&by.Apart)})
 			by.Kind = model.ParseGroupKind(kind)
 			if by.Kind.Group == "" {
 				by.Kind.Group = policy.DefaultGroup(by.Kind.Kind)

@@ -19,6 +19,9 @@ type NamingRule struct {
 	Explicit   bool     // the reference says the namespace itself, or names nothing; else it is the object's own
 	// who names the object in turn, if it is no place itself: the policy holds where those stand
 	NamedBy []NamingRule
+	// the object is no place of traffic: the policy is in force for some requests, which is not
+	// evaluated. Text that says for which; "": it is a place
+	Apart string
 }
 
 // namedPlace is one place where a policy is named.
@@ -31,7 +34,8 @@ type namedPlace struct {
 // NewNamedSearch returns a Search that finds the policies of a kind where objects name them.
 func NewNamedSearch(k *Kind, by []NamingRule) Search {
 	return func(g *topology.Graph, in *model.Snapshot, _ model.Settings) Finder {
-		found := findNamedPlaces(k.GroupKind, by, g, in)
+		places := slices.DeleteFunc(slices.Clone(by), func(n NamingRule) bool { return n.Apart != "" })
+		found, apart := findNamedPlaces(k.GroupKind, places, g, in), findApartNamers(k.GroupKind, by, g, in)
 		return Finder{Find: func(p *Policy) ([]Attached, []model.Problem) {
 			var out []Attached
 			for _, at := range found[p.Ref()] {
@@ -41,12 +45,38 @@ func NewNamedSearch(k *Kind, by []NamingRule) Search {
 				}
 				out = append(out, a)
 			}
-			if out == nil && len(p.Refs) == 0 && k.Filters == nil {
-				return nil, []model.Problem{unnamedProblem(p, by, in)}
+			var problems []model.Problem
+			for _, text := range apart[p.Ref()] {
+				p.NamedApart = true
+				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+					Message: text}.At(p.Object))
 			}
-			return out, k.reportMissingNamers(p, by, out, g)
+			if out == nil && len(p.Refs) == 0 && k.Filters == nil && !p.NamedApart {
+				return nil, []model.Problem{unnamedProblem(p, places, in)}
+			}
+			return out, append(problems, k.reportMissingNamers(p, places, out, g)...)
 		}}
 	}
+}
+
+// findApartNamers returns what to say of policies that objects apart from traffic name.
+func findApartNamers(gk model.GroupKind, by []NamingRule, g *topology.Graph,
+	in *model.Snapshot) map[model.Ref][]string {
+	out := map[model.Ref][]string{}
+	for _, n := range by {
+		if n.Apart == "" {
+			continue
+		}
+		for _, o := range in.OfKind(n.Kind) {
+			for _, ref := range n.ReadNames(gk, o) {
+				if ref.Namespace == o.Ref.Namespace || n.Annotation == "" || g.IsGranted(n.Kind, o.Ref.Namespace, ref) {
+					out[ref] = append(out[ref], fmt.Sprintf("%s names %s: it is in force for %s, which is not evaluated",
+						o.Ref, ref, n.Apart))
+				}
+			}
+		}
+	}
+	return out
 }
 
 // findNamedPlaces returns where the objects of a kind are named, by their references.

@@ -26,8 +26,9 @@ type Policy struct {
 	Reason           string               // of a Fault: the reason of the condition Accepted; "": Invalid
 	Faults           map[model.Ref]string // why it is in error on ways through single nodes, by these
 	// of these the nodes where it leaves its place to others, whatever the kind says
-	YieldsAt map[model.Ref]bool
-	Problems []model.Problem
+	YieldsAt   map[model.Ref]bool
+	NamedApart bool // an object that is no place of traffic names it
+	Problems   []model.Problem
 	// not "": no policy, but a setting of Object itself that beats those of policies; what to call
 	// it
 	Builtin string

@@ -133,7 +133,7 @@ func ReportUnreferenced(to *Targets, kind *policy.Kind, at *Attachments) []model
 	for _, p := range k.Policies {
 		ns := p.Ref().Namespace
 		if p.Kind.Filters == nil || len(p.Refs) > 0 || len(k.NodesOf(p)) > 0 || len(k.backendRules[p]) > 0 ||
-			p.Refused || !k.SeesNamespace(ns) || k.res.Snapshot.IsUnread(httpRoute, ns) {
+			p.Refused || p.NamedApart || !k.SeesNamespace(ns) || k.res.Snapshot.IsUnread(httpRoute, ns) {
 			continue
 		}
 		// which says what is wrong with its references
