@@ -55,6 +55,7 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 			add(o)
 		}
 	}
+	apart := findApartNamers(in)
 	global := listGlobalPlugins(in)
 	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
 		var out []policy.Attached
@@ -79,7 +80,11 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 				}
 			}
 		}
-		if out == nil {
+		for _, text := range apart[p.Ref().Name] {
+			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Message: text}.At(p.Object))
+		}
+		if out == nil && apart[p.Ref().Name] == nil {
 			unnamed := model.Problem{Severity: model.Info, Code: model.NotReached,
 				Message: fmt.Sprintf("no annotation names %s, and it is not global: it is in force nowhere", p.Ref())}
 			if o := in.FindOmission(model.GroupKind{}, p.Ref().Namespace); o != nil {
@@ -90,6 +95,35 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 		}
 		return out, problems
 	}}
+}
+
+// findApartNamers returns what to say of KongClusterPlugins that consumers, groups and bindings
+// name.
+func findApartNamers(in *model.Snapshot) map[string][]string {
+	out := map[string][]string{}
+	for kind, whose := range map[string]string{"KongConsumer": "consumer", "KongConsumerGroup": "group"} {
+		for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: kind}) {
+			for name := range strings.SplitSeq(o.Annotations[pluginsOf], ",") {
+				name = strings.TrimSpace(name)
+				if in.Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: o.Ref.Namespace, Name: name}) == nil {
+					out[name] = append(out[name], fmt.Sprintf(
+						"%s names %s: it is in force for requests of that %s alone, which is not evaluated", o.Ref,
+						model.Ref{Group: group, Kind: clusterPluginKind.Kind, Name: name}, whose))
+				}
+			}
+		}
+	}
+	for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: "KongPluginBinding"}) {
+		if ref := o.Body.At("spec", "pluginRef"); ref.Text("kind") == clusterPluginKind.Kind {
+			out[ref.Text("name")] = append(out[ref.Text("name")], fmt.Sprintf(
+				"%s names kongclusterplugin/%s: it is in force for what that binds it to, which is not evaluated", o.Ref,
+				ref.Text("name")))
+		}
+	}
+	for _, texts := range out {
+		slices.Sort(texts)
+	}
+	return out
 }
 
 // listGlobalPlugins are the global plugins, by type.
@@ -159,39 +193,6 @@ func findDuplicates(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []m
 					Hint: "name one of them"}.At(a.Policy.Object))
 			} else {
 				first[kind] = a
-			}
-		}
-	}
-	return out
-}
-
-// findConsumerPlugins reports plugins that a consumer names as well: they exist for requests of
-// that consumer alone then.
-func findConsumerPlugins(_ *policy.Kind, g *topology.Graph, at policy.AttachedAt) []model.Problem {
-	named := map[model.Ref]string{}
-	for _, kind := range []string{"KongConsumer", "KongConsumerGroup"} {
-		for _, o := range g.Objects(model.GroupKind{Group: group, Kind: kind}) {
-			for _, name := range strings.Split(o.Annotations[pluginsOf], ",") {
-				named[model.Ref{Namespace: o.Ref.Namespace, Name: strings.TrimSpace(name)}] = o.Ref.String()
-			}
-		}
-	}
-	if len(named) == 0 {
-		return nil
-	}
-	var out []model.Problem
-	seen := map[*policy.Policy]bool{}
-	for _, id := range g.Order(topology.Traffic) {
-		for _, a := range at(id) {
-			ns := a.Policy.Ref().Namespace
-			if ns == "" {
-				ns = g.Node(id).Ref.Namespace
-			}
-			if by := named[model.Ref{Namespace: ns, Name: a.Policy.Ref().Name}]; by != "" && !seen[a.Policy] {
-				seen[a.Policy] = true
-				out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
-					"%s names it as well: it is in force for requests of that consumer alone, which is not evaluated",
-					by)}.At(a.Policy.Object))
 			}
 		}
 	}

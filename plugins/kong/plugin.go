@@ -42,7 +42,7 @@ func Plugin() plugin.Plugin {
 			"kong.ClusterPlugins": newClusterPluginFinder}},
 		Judging: descriptor.Judging{
 			Sites: map[string]policy.CheckMaker{"kong.Mixed": checkMixedBackends},
-			Lints: map[string]policy.Lint{"kong.Duplicates": findDuplicates, "kong.Consumers": findConsumerPlugins}},
+			Lints: map[string]policy.Lint{"kong.Duplicates": findDuplicates}},
 		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": upstreamAncestors}}}
 }
 
