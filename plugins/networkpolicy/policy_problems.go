@@ -2,6 +2,8 @@ package networkpolicy
 
 import (
 	"fmt"
+	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,9 +29,78 @@ func findProblems(_ *build.Extender, in *model.Snapshot, _ model.Settings) []mod
 				"spec", "policyTypes"))
 		}
 	}
+	out = append(out, findUnmaskedNetworks(in)...)
+	for _, o := range in.OfKind(clusterKind) {
+		out = append(out, findExperimentalPorts(o)...)
+	}
 	policies = sortPolicies(policies)
 	out = append(out, findEqualPriorities(policies)...)
 	return append(out, findMixedAPIs(in)...)
+}
+
+// isNetworkViolation finds, in what the API server says of a refused policy, the network.
+var isNetworkViolation = regexp.MustCompile(`\.networks\[\d+\]: Invalid value: "([^"]+)"`)
+
+// findUnmaskedNetworks explains why policies with networks that have bits beyond their prefix are
+// refused: the definition of 0.2.1 and later does that. Those that a server has stored stay.
+func findUnmaskedNetworks(in *model.Snapshot) []model.Problem {
+	var out []model.Problem
+	for _, p := range in.Problems {
+		found := isNetworkViolation.FindStringSubmatch(p.Message)
+		if p.Code != model.SchemaViolation || p.Ref == nil || p.Ref.GroupKind() != clusterKind || found == nil {
+			continue
+		}
+		if why := explainUnmasked(found[1]); why != "" {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Ref: p.Ref,
+				Origin: p.Origin, Message: why + ": the API server refuses the policy since release 0.2.1"})
+		}
+	}
+	for _, o := range in.OfKind(clusterKind) {
+		o.Body.At("spec", "egress").Walk([]string{"spec", "egress"}, func(key string, v model.Body, at []string) bool {
+			if key != "networks" {
+				return true
+			}
+			for i, e := range v.Items {
+				if why := explainUnmasked(e.Text()); why != "" {
+					out = append(out, newWarning(o, model.InvalidObject,
+						why+": the API server refuses the next write since release 0.2.1",
+						append(slices.Clone(at), formatInt(i))...))
+				}
+			}
+			return false
+		})
+	}
+	return out
+}
+
+// explainUnmasked says what is wrong with a network that has bits beyond its prefix; "" of others.
+func explainUnmasked(text string) string {
+	network, err := netip.ParsePrefix(text)
+	if err != nil || network.Masked() == network {
+		return ""
+	}
+	return fmt.Sprintf("network %s has bits beyond its prefix; without them it is %s", text, network.Masked())
+}
+
+// findExperimentalPorts reports entries that only the experimental channel of the API knows: the
+// standard definition drops their field, and refuses the entry that is left, as it is empty.
+func findExperimentalPorts(o *model.Object) []model.Problem {
+	var out []model.Problem
+	for _, dir := range []direction{ingress, egress} {
+		for i, rule := range o.Body.At("spec", string(dir)).Items {
+			for j, e := range rule.Field("protocols").Items {
+				if e.Field("destinationNamedPort").IsNull() {
+					continue
+				}
+				p := newWarning(o, model.InvalidObject, fmt.Sprintf(
+					"destinationNamedPort %q is in the experimental channel only: the standard definition drops it, and refuses the entry without it",
+					e.Text("destinationNamedPort")), "spec", string(dir), formatInt(i), "protocols", formatInt(j))
+				p.Hint = "say which channel you have: --vendor-version networkpolicy=0.3.0-standard, or 0.3.0"
+				out = append(out, p)
+			}
+		}
+	}
+	return out
 }
 
 // newWarning is a warning about the part of a policy at a path.
