@@ -16,13 +16,14 @@ const (
 )
 
 var (
-	policyKind    = model.GroupKind{Group: policyGroup, Kind: "Policy"}
-	setKind       = model.GroupKind{Group: policyGroup, Kind: "PolicySet"}
-	bindingKind   = model.GroupKind{Group: policyGroup, Kind: "PlacementBinding"}
-	placementKind = model.GroupKind{Group: clusterGroup, Kind: "Placement"}
-	decisionKind  = model.GroupKind{Group: clusterGroup, Kind: "PlacementDecision"}
-	ruleKind      = model.GroupKind{Group: appsGroup, Kind: "PlacementRule"}
-	clusterKind   = model.GroupKind{Group: clusterGroup, Kind: "ManagedCluster"}
+	policyKind     = model.GroupKind{Group: policyGroup, Kind: "Policy"}
+	setKind        = model.GroupKind{Group: policyGroup, Kind: "PolicySet"}
+	bindingKind    = model.GroupKind{Group: policyGroup, Kind: "PlacementBinding"}
+	setBindingKind = model.GroupKind{Group: clusterGroup, Kind: "ManagedClusterSetBinding"}
+	placementKind  = model.GroupKind{Group: clusterGroup, Kind: "Placement"}
+	decisionKind   = model.GroupKind{Group: clusterGroup, Kind: "PlacementDecision"}
+	ruleKind       = model.GroupKind{Group: appsGroup, Kind: "PlacementRule"}
+	clusterKind    = model.GroupKind{Group: clusterGroup, Kind: "ManagedCluster"}
 )
 
 const (

@@ -147,7 +147,32 @@ func (w *placementIndex) bindingProblems(b *binding) []model.Problem {
 		add(model.Warning, model.NotEvaluated, "add its status, as the cluster has it", at,
 			"%s has no status in the input: cannot tell which clusters it chose", p.ref)
 	}
+	if why := w.explainNoClusters(b.placement); why != "" {
+		add(model.Warning, model.NotReached, "bind a ManagedClusterSet to the namespace", at, "%s", why)
+	}
 	return append(out, w.subjectProblems(b)...)
+}
+
+// explainNoClusters says why a Placement that chose no cluster, or of which no decision is known, can
+// choose none: it chooses among the clusters of sets that are bound to its namespace.
+func (w *placementIndex) explainNoClusters(p placement) string {
+	if p.object == nil || p.ref.GroupKind() != placementKind || len(p.clusters) > 0 ||
+		w.in.FindOmission(setBindingKind, p.ref.Namespace) != nil ||
+		w.in.Cluster.IsUnreadRef(model.Ref{Group: clusterGroup, Kind: setBindingKind.Kind, Namespace: p.ref.Namespace}) {
+		return ""
+	}
+	wanted := listTexts(p.object.Body.At("spec", "clusterSets"))
+	for _, o := range w.in.OfKind(setBindingKind) {
+		if o.Ref.Namespace == p.ref.Namespace && (wanted == nil || slices.Contains(wanted, o.Text("spec", "clusterSet"))) {
+			return ""
+		}
+	}
+	if wanted == nil {
+		return "namespace " + p.ref.Namespace + " has no ManagedClusterSetBinding in the input: without one, " +
+			p.ref.String() + " can choose no cluster"
+	}
+	return "namespace " + p.ref.Namespace + " has no ManagedClusterSetBinding for " + strings.Join(wanted, ", ") +
+		" in the input: without one, " + p.ref.String() + " can choose no cluster"
 }
 
 // subjectProblems says which subjects of a binding lead nowhere.
