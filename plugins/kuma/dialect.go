@@ -38,6 +38,8 @@ func findOldFeature(o *model.Object) string {
 		return "the kind MeshGateway"
 	case o.Ref.Kind == "Mesh" && o.Body.At("spec", "meshServices").IsObject():
 		return "spec.meshServices"
+	case o.Ref.Kind == "Mesh" && settingsOf(o).Text("mtls", "enabledBackend") != "":
+		return "mtls.enabledBackend"
 	case !isPolicy(o):
 		return ""
 	case o.Body.At("spec", "from").Len() > 0:
@@ -73,11 +75,19 @@ func dialectProblems(in *model.Snapshot, s model.Settings) []model.Problem {
 		if o.Ref.Group != group {
 			continue
 		}
-		if mark := findOldFeature(o); mark != "" {
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
-				Message: mark + " is of 2.14 and unknown to the dialect 3.0, which was chosen",
-				Hint:    "--vendor-setting kuma.dialect=2.14"}.At(o))
+		mark := findOldFeature(o)
+		p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: mark + " is of 2.14 and unknown to the dialect 3.0, which was chosen",
+			Hint:    "--vendor-setting kuma.dialect=2.14"}
+		switch {
+		case mark == "":
+			continue
+		case mark == "spec.from" && o.Ref.GroupKind() == permissionKind: // what else it lacks, admission says
+			continue
+		case mark == "spec.from", o.Ref.Kind == "Mesh":
+			p.Code, p.Message = model.PrunedByOperator, mark+" is of 2.14: 3.0 drops it, and it has no effect"
 		}
+		out = append(out, p.At(o))
 	}
 	return out
 }

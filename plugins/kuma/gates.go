@@ -98,7 +98,9 @@ func findOpenness(in protect.Input) openness {
 	ref := model.Ref{Group: group, Kind: "Mesh", Name: labels[meshLabel]}
 	mesh := snapshot.Get(ref)
 	mode, identity := locatedValue{value: "Strict"}, hasIdentity(snapshot, settings, labels)
-	if mesh != nil {
+	// 3.0 does not read what the Mesh says of mTLS
+	if mesh != nil && settingsOf(mesh).Text("mtls", "enabledBackend") != "" &&
+		isDialect214(withDialect(snapshot, settings)) {
 		mtls := settingsOf(mesh).Field("mtls")
 		for _, b := range mtls.Field("backends").Items {
 			if name := b.Text("name"); name == "" || name != mtls.Text("enabledBackend") {

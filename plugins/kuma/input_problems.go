@@ -58,6 +58,11 @@ func admissionProblems(o *model.Object, s model.Settings) []model.Problem {
 	}
 	body := o.Body.At("spec")
 	to, rules, from := body.Field("to"), body.Field("rules"), body.Field("from")
+	if !isDialect214(s) {
+		if why := explainRefused(o); why != "" {
+			return invalid("%s", why)
+		}
+	}
 	switch {
 	case to.Len() > 0 && rules.Len() > 0:
 		return invalid("to and rules cannot stand in one policy")
@@ -77,6 +82,39 @@ func admissionProblems(o *model.Object, s model.Settings) []model.Problem {
 		}
 	}
 	return nil
+}
+
+// explainRefused says what 3.0 refuses of what 2.14 takes: kinds of the top level other than Mesh and
+// Dataplane, and permissions without rules, or with a rule or a match that says nothing
+// (kuma 348b6528b, UPGRADE.md, and validate of the policies).
+func explainRefused(o *model.Object) string {
+	body := o.Body.At("spec")
+	if kind := body.Text("targetRef", "kind"); kind == "MeshSubset" || kind == "MeshService" ||
+		kind == "MeshServiceSubset" {
+		return "targetRef is a " + kind + ", and 3.0 takes Mesh and Dataplane only"
+	}
+	if o.Ref.GroupKind() != permissionKind {
+		return ""
+	}
+	rules := body.Field("rules")
+	if rules.Len() == 0 {
+		return "policy must define rules: 3.0 does not have from"
+	}
+	for i, rule := range rules.Items {
+		matches := 0
+		for _, field := range []string{"allow", "allowWithShadowDeny", "deny"} {
+			for j, match := range rule.At("default", field).Items {
+				matches++
+				if match.Len() == 0 {
+					return fmt.Sprintf("rules[%d].default.%s[%d] is an empty match, which 3.0 does not take", i, field, j)
+				}
+			}
+		}
+		if matches == 0 {
+			return fmt.Sprintf("rules[%d] has none of allow, allowWithShadowDeny and deny", i)
+		}
+	}
+	return ""
 }
 
 // canName reports whether items of a policy kind may name destinations of a kind; of kinds that are
@@ -119,8 +157,9 @@ func permissionProblems(in *model.Snapshot, s model.Settings) []model.Problem {
 		message := fmt.Sprintf(
 			"mesh %s: of the rules of an inbound any deny decides before any allow, whatever their order; without one that matches, requests are denied", mesh)
 		if m := in.Get(model.Ref{Group: group, Kind: "Mesh", Name: mesh}); m == nil ||
-			settingsOf(m).At("mtls", "enabledBackend").Text() == "" {
-			message += "; they have an effect only with mTLS, which the Mesh does not enable (a MeshIdentity may)"
+			!isDialect214(s) || settingsOf(m).At("mtls", "enabledBackend").Text() == "" {
+			message += "; they have an effect only with mTLS, which " + map[bool]string{
+				true: "the Mesh does not enable (a MeshIdentity may)", false: "a MeshIdentity gives"}[isDialect214(s)]
 		}
 		out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: message}.At(o))
 	}

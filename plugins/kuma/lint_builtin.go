@@ -28,6 +28,9 @@ func findBuiltinWins(r *resolve.Resolution) []model.Problem {
 		return nil
 	}
 	s := withDialect(in, r.Settings)
+	if !isDialect214(s) { // 3.0 creates none
+		return nil
+	}
 	var out []model.Problem
 	for _, b := range builtinPolicies {
 		gk := model.GroupKind{Group: group, Kind: b.kind}

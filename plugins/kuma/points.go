@@ -183,7 +183,7 @@ func (j *inboundJudge) isSecured() (holds selector.Truth, doubt string) {
 	_, selects := j.findIdentity(j.to)
 	mesh := j.findMesh(d.mesh)
 	switch {
-	case selects == selector.Yes, usesBackend(mesh):
+	case selects == selector.Yes, j.usesBackend(mesh):
 		return selector.Yes, ""
 	case selects == selector.Maybe:
 		return selector.Maybe, "cannot tell whether a MeshIdentity selects " + j.to.name +
@@ -200,15 +200,15 @@ func (j *hopJudge) findMesh(name string) *model.Object {
 }
 
 // usesBackend reports whether a Mesh itself gives out certificates (2.14).
-func usesBackend(mesh *model.Object) bool {
-	return mesh != nil && settingsOf(mesh).Text("mtls", "enabledBackend") != ""
+func (j *hopJudge) usesBackend(mesh *model.Object) bool {
+	return j.dialect214 && mesh != nil && settingsOf(mesh).Text("mtls", "enabledBackend") != ""
 }
 
 // findMode is the mode of the inbound, and the MeshTLS that sets it; nil: none does. The strongest
 // one counts that is for all clients: of those that are about the inbound, or that may be.
 func (j *inboundJudge) findMode(least selector.Truth) (mode string, by *model.Object) {
 	mode = strictMode
-	if mesh := j.findMesh(j.to.proxy.mesh); mesh != nil {
+	if mesh := j.findMesh(j.to.proxy.mesh); mesh != nil && j.dialect214 {
 		mtls := settingsOf(mesh).Field("mtls")
 		for _, b := range mtls.Field("backends").Items {
 			if name := b.Text("name"); name != "" && name == mtls.Text("enabledBackend") &&
@@ -246,7 +246,7 @@ func (j *inboundJudge) listSorts() []bool {
 		return []bool{secure, plain}
 	}
 	_, identified := j.findIdentity(j.from)
-	if usesBackend(j.findMesh(j.from.proxy.mesh)) {
+	if j.usesBackend(j.findMesh(j.from.proxy.mesh)) {
 		identified = selector.Yes
 	}
 	switch {
