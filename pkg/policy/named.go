@@ -19,8 +19,8 @@ type NamingRule struct {
 	Explicit   bool     // the reference says the namespace itself, or names nothing; else it is the object's own
 	// who names the object in turn, if it is no place itself: the policy holds where those stand
 	NamedBy []NamingRule
-	// the object is no place of traffic: the policy is in force for some requests, which is not
-	// evaluated. Text that says for which; "": it is a place
+	// the object is no place of traffic: the policy is in force for some requests, and the vendor
+	// says whether that matters. Text that says for which; "": it is a place
 	Apart string
 }
 
@@ -48,7 +48,7 @@ func NewNamedSearch(k *Kind, by []NamingRule) Search {
 			var problems []model.Problem
 			for _, text := range apart[p.Ref()] {
 				p.NamedApart = true
-				problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
 					Message: text}.At(p.Object))
 			}
 			if out == nil && len(p.Refs) == 0 && k.Filters == nil && !p.NamedApart {
@@ -70,7 +70,7 @@ func findApartNamers(gk model.GroupKind, by []NamingRule, g *topology.Graph,
 		for _, o := range in.OfKind(n.Kind) {
 			for _, ref := range n.ReadNames(gk, o) {
 				if ref.Namespace == o.Ref.Namespace || n.Annotation == "" || g.IsGranted(n.Kind, o.Ref.Namespace, ref) {
-					out[ref] = append(out[ref], fmt.Sprintf("%s names %s: it is in force for %s, which is not evaluated",
+					out[ref] = append(out[ref], fmt.Sprintf("%s names %s: it is in force for %s",
 						o.Ref, ref, n.Apart))
 				}
 			}

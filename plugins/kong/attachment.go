@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/build"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
@@ -55,7 +56,13 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 			add(o)
 		}
 	}
-	apart := findApartNamers(in)
+	apart := map[string][]string{}
+	for _, n := range listNamedApart(in) {
+		if n.plugin.Namespace == "" {
+			apart[n.plugin.Name] = append(apart[n.plugin.Name],
+				fmt.Sprintf("%s names %s: it is in force for %s", n.by, n.plugin, n.forWhat))
+		}
+	}
 	global := listGlobalPlugins(in)
 	return policy.Finder{Find: func(p *policy.Policy) ([]policy.Attached, []model.Problem) {
 		var out []policy.Attached
@@ -81,7 +88,7 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 			}
 		}
 		for _, text := range apart[p.Ref().Name] {
-			problems = append(problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			problems = append(problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
 				Message: text}.At(p.Object))
 		}
 		if out == nil && apart[p.Ref().Name] == nil {
@@ -97,31 +104,51 @@ func newClusterPluginFinder(g *topology.Graph, in *model.Snapshot, _ model.Setti
 	}}
 }
 
-// findApartNamers returns what to say of KongClusterPlugins that consumers, groups and bindings
-// name.
-func findApartNamers(in *model.Snapshot) map[string][]string {
-	out := map[string][]string{}
-	for kind, whose := range map[string]string{"KongConsumer": "consumer", "KongConsumerGroup": "group"} {
-		for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: kind}) {
+// namedApart is a plugin that a consumer, a group or a binding names.
+type namedApart struct {
+	by, plugin model.Ref
+	forWhat    string
+}
+
+// listNamedApart lists the plugins that consumers, groups and bindings name, as they mean them: a
+// KongPlugin of their namespace, else a KongClusterPlugin.
+func listNamedApart(in *model.Snapshot) []namedApart {
+	var out []namedApart
+	add := func(o *model.Object, name, forWhat string) {
+		ref := model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: o.Ref.Namespace, Name: strings.TrimSpace(name)}
+		if in.Get(ref) == nil {
+			ref.Kind, ref.Namespace = clusterPluginKind.Kind, ""
+		}
+		out = append(out, namedApart{o.Ref, ref, forWhat})
+	}
+	for _, kind := range [][2]string{{"KongConsumer", "consumer"}, {"KongConsumerGroup", "group"}} {
+		for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: kind[0]}) {
 			for name := range strings.SplitSeq(o.Annotations[pluginsOf], ",") {
-				name = strings.TrimSpace(name)
-				if in.Get(model.Ref{Group: group, Kind: pluginKind.Kind, Namespace: o.Ref.Namespace, Name: name}) == nil {
-					out[name] = append(out[name], fmt.Sprintf(
-						"%s names %s: it is in force for requests of that %s alone, which is not evaluated", o.Ref,
-						model.Ref{Group: group, Kind: clusterPluginKind.Kind, Name: name}, whose))
-				}
+				add(o, name, "requests of that "+kind[1]+" alone")
 			}
 		}
 	}
-	for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: "KongPluginBinding"}) {
-		if ref := o.Body.At("spec", "pluginRef"); ref.Text("kind") == clusterPluginKind.Kind {
-			out[ref.Text("name")] = append(out[ref.Text("name")], fmt.Sprintf(
-				"%s names kongclusterplugin/%s: it is in force for what that binds it to, which is not evaluated", o.Ref,
-				ref.Text("name")))
-		}
+	for _, o := range in.OfKind(model.GroupKind{Group: group, Kind: bindingKind}) {
+		add(o, o.Text("spec", "pluginRef", "name"), "what that binds it to")
 	}
-	for _, texts := range out {
-		slices.Sort(texts)
+	return out
+}
+
+// findPluginsApart says that answers leave out what plugins do that consumers, groups or bindings
+// name. Where nothing asks who a request is from, nobody is a consumer.
+func findPluginsApart(_ *build.Extender, in *model.Snapshot, _ model.Settings) []model.Problem {
+	asks := false
+	for _, gk := range []model.GroupKind{pluginKind, clusterPluginKind} {
+		asks = asks || slices.ContainsFunc(in.OfKind(gk), func(o *model.Object) bool {
+			return slices.Contains(authenticatorTypes(), o.Text("plugin"))
+		})
+	}
+	var out []model.Problem
+	for _, n := range listNamedApart(in) {
+		if o := in.Get(n.plugin); o != nil && (asks || n.by.Kind == bindingKind) {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: fmt.Sprintf(
+				"%s names %s: it is in force for %s, which is not evaluated", n.by, n.plugin, n.forWhat)}.At(o))
+		}
 	}
 	return out
 }

@@ -23,6 +23,7 @@ const (
 	operator         = "konghq.com/gateway-operator" // the Kong Operator, which runs the same translation
 	pluginsOf        = "konghq.com/plugins"
 	upstreamPolicyOf = "konghq.com/upstream-policy"
+	bindingKind      = "KongPluginBinding"
 )
 
 // controllers are the controllerNames of the classes whose Gateways Kong runs.
@@ -46,8 +47,10 @@ func Plugin() plugin.Plugin {
 		Status: status.Functions{Writers: map[string]status.Writer{"kong.Ancestors": upstreamAncestors}}}
 }
 
-// addToGraph registers that the controller takes core as the name of the group without one.
+// addToGraph registers that the controller takes core as the name of the group without one, and what
+// to say of plugins of consumers.
 func addToGraph(b *build.Builder) {
+	b.AddExtension(findPluginsApart)
 	b.AddImplementation(build.Implementation{Name: "kong", Controllers: controllers,
 		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
 }
