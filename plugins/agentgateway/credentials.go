@@ -79,6 +79,7 @@ func (c *inspection) findObject(ref model.Ref, at []string) (o *model.Object, kn
 	case model.Present: // something in the input makes it
 		return nil, false
 	case model.NotKnown:
+		c.unread = c.unread || c.in.Cluster.IsUnreadRef(ref)
 		c.addAssumption(at, "%s: it is taken to exist", e.Why)
 		return nil, false
 	}

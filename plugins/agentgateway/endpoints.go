@@ -90,6 +90,7 @@ func (c *inspection) findBackend(ref model.Ref, at []string) (o *model.Object, k
 	}
 	e := c.in.FindExistence(ref)
 	if e.Presence == model.NotKnown {
+		c.unread = c.unread || c.in.Cluster.IsUnreadRef(ref)
 		c.addAssumption(at, "%s: it is taken to exist", e.Why)
 	}
 	return nil, e.IsAbsent()

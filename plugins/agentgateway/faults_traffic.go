@@ -246,6 +246,7 @@ func (c *inspection) checkAPIKeys(v setting) {
 	if selector.IsNull() {
 		return
 	}
+	c.unread = c.unread || c.in.Cluster.HasUnread(model.GroupKind{Kind: "ConfigMap"})
 	for _, o := range c.in.OfKind(model.GroupKind{Kind: "ConfigMap"}) {
 		if o.Ref.Namespace != c.policy.Ref.Namespace || !hasLabels(o, selector.field("matchLabels")) {
 			continue

@@ -25,6 +25,7 @@ type inspection struct {
 	grants   string // the setting backendRefGrantMode
 	faults   []fault
 	problems []model.Problem // what is assumed
+	unread   bool            // something that a cluster did not let us read could be a fault
 }
 
 // inspectPolicy finds the faults of a policy.

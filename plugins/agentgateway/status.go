@@ -25,10 +25,11 @@ func writeConditions(r *resolve.Resolution, k *resolve.Kind,
 		if f.Policy.Refused {
 			continue
 		}
-		v := newPolicyVerdict(inspectPolicy(r.Graph, r.Snapshot, f.Policy.Object, k.Settings), f.Policy)
+		c := inspectPolicy(r.Graph, r.Snapshot, f.Policy.Object, k.Settings)
+		v := newPolicyVerdict(c, f.Policy)
 		out[f.Policy] = v.listAncestors(controllerName(k), reach.resolveTargets(f.Policy))
 		for i := range out[f.Policy] {
-			out[f.Policy][i].Dependent = out[f.Policy][i].Dependent || reach.uncertain
+			out[f.Policy][i].Dependent = out[f.Policy][i].Dependent || reach.uncertain || c.unread
 		}
 	}
 	return out
@@ -49,6 +50,14 @@ type policyVerdict struct {
 }
 
 func newPolicyVerdict(c *inspection, p *policy.Policy) policyVerdict {
+	if len(c.faults) == 0 && c.unread {
+		unknown := func(sort string) status.Condition {
+			return status.Condition{Type: sort, Status: "Unknown", Reason: "NotEvaluated",
+				Message: "depends on objects that may not be read"}
+		}
+		attached := unknown("Attached")
+		return policyVerdict{unknown("Accepted"), &attached}
+	}
 	if len(c.faults) == 0 {
 		return policyVerdict{status.Condition{Type: "Accepted", Status: "True", Reason: "Valid",
 			Message: "Policy accepted"},
