@@ -150,8 +150,9 @@ func (p Problem) At(o *Object, path ...string) Problem {
 // something not evaluated, or what nothing decides. That the API server refuses an object is known:
 // it is not there.
 func (p Problem) IsIncomplete() bool {
-	if p.Code == SchemaViolation || p.Code == UnknownField {
-		return false
+	switch p.Code {
+	case SchemaViolation, InvalidObject, UnknownField:
+		return p.Undecided
 	}
 	return p.Severity == Error || p.Undecided || p.Code == Forbidden || p.Code == NotEvaluated && p.Severity == Warning
 }

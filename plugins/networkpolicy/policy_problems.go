@@ -3,7 +3,6 @@ package networkpolicy
 import (
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -38,23 +37,10 @@ func findProblems(_ *build.Extender, in *model.Snapshot, _ model.Settings) []mod
 	return append(out, findMixedAPIs(in)...)
 }
 
-// isNetworkViolation finds, in what the API server says of a refused policy, the network.
-var isNetworkViolation = regexp.MustCompile(`\.networks\[\d+\]: Invalid value: "([^"]+)"`)
-
-// findUnmaskedNetworks explains why policies with networks that have bits beyond their prefix are
-// refused: the definition of 0.2.1 and later does that. Those that a server has stored stay.
+// findUnmaskedNetworks finds networks that have bits beyond their prefix in policies that a server has
+// stored: the definition of 0.2.1 and later refuses them.
 func findUnmaskedNetworks(in *model.Snapshot) []model.Problem {
 	var out []model.Problem
-	for _, p := range in.Problems {
-		found := isNetworkViolation.FindStringSubmatch(p.Message)
-		if p.Code != model.SchemaViolation || p.Ref == nil || p.Ref.GroupKind() != clusterKind || found == nil {
-			continue
-		}
-		if why := explainUnmasked(found[1]); why != "" {
-			out = append(out, model.Problem{Severity: model.Warning, Code: model.InvalidObject, Ref: p.Ref,
-				Origin: p.Origin, Message: why + ": the API server refuses the policy since release 0.2.1"})
-		}
-	}
 	for _, o := range in.OfKind(clusterKind) {
 		o.Body.At("spec", "egress").Walk([]string{"spec", "egress"}, func(key string, v model.Body, at []string) bool {
 			if key != "networks" {
