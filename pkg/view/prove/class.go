@@ -87,8 +87,8 @@ func (p *prover) judgeUncertainClass(c *space.Class, why string) {
 		for _, a := range all {
 			p.noteTakingRule(a)
 		}
-	case s.truth == truthFails && c.Unknown != "":
-		s.truth = truthUnknown
+	case s.truth == truthFails && (c.Unknown != "" || c.Answer.Rule == topology.None):
+		s.truth = truthUnknown // its own request is no example of that
 	}
 	if s.truth == truthUnknown && c.Unknown != "" {
 		if one, _ := p.judgeOwnRequest(c); one.truth == truthFails {
