@@ -92,15 +92,13 @@ func FindProblems(plugins []Plugin, r *resolve.Resolution) []model.Problem {
 // StatusFunctions returns the status functions of all vendors, by name.
 func StatusFunctions(plugins []Plugin) status.Functions {
 	out := status.Functions{Writers: map[string]status.Writer{}, KindWriters: map[string]status.KindWriter{},
-		CustomWriters: map[string]status.CustomWriter{}, Markers: map[string]status.Marker{},
-		RouteWriters: map[string]status.RouteWriter{}}
+		CustomWriters: map[string]status.CustomWriter{}, Markers: map[string]status.Marker{}}
 	for _, p := range plugins {
 		maps.Copy(out.Writers, p.Status.Writers)
 		maps.Copy(out.KindWriters, p.Status.KindWriters)
 		maps.Copy(out.CustomWriters, p.Status.CustomWriters)
 		maps.Copy(out.Markers, p.Status.Markers)
 		out.Revisers = append(out.Revisers, p.Status.Revisers...)
-		maps.Copy(out.RouteWriters, p.Status.RouteWriters)
 	}
 	return out
 }

@@ -34,10 +34,6 @@ func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Function
 		}
 	}
 	g := r.Graph
-	var writers []func(topology.NodeID, *Prediction)
-	for _, name := range slices.Sorted(maps.Keys(funcs.RouteWriters)) {
-		writers = append(writers, funcs.RouteWriters[name](r))
-	}
 	attached, others := countAttachedRoutes(r), newUnreadListeners(r)
 	var out []Prediction
 	for _, id := range g.Order(topology.Traffic) {
@@ -59,12 +55,6 @@ func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Function
 			}
 		case topology.Route:
 			p = predictRoute(r, id)
-			for _, write := range writers {
-				write(id, &p)
-			}
-			if p.Uncounted {
-				uncount(g, id, attached, out)
-			}
 		default:
 			continue
 		}
@@ -77,22 +67,6 @@ func PredictObjects(r *resolve.Resolution, kinds []*resolve.Kind, funcs Function
 		out[i].addMarks(marks[out[i].Object])
 	}
 	return out
-}
-
-// uncount takes a route out of the counts of its listeners, which come before routes.
-func uncount(g *topology.Graph, route topology.NodeID, attached map[topology.NodeID]int, out []Prediction) {
-	done := map[topology.NodeID]bool{}
-	for _, a := range g.Attachments(route) {
-		if _, known := attached[a.Listener]; a.State != topology.Accepted || !known || done[a.Listener] {
-			continue
-		}
-		done[a.Listener] = true
-		for i := range out {
-			if out[i].Object == g.Node(a.Listener).Ref && out[i].AttachedRoutes != nil {
-				*out[i].AttachedRoutes--
-			}
-		}
-	}
 }
 
 // addMarks adds conditions that policies leave: the object's own, or for every parent in the entry

@@ -11,7 +11,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
@@ -53,9 +52,6 @@ type Prediction struct {
 	SupportedKinds []string // of listeners: Kind.group
 
 	AttachedListenerSets *int // of Gateways
-
-	// of routes: the implementation does not count it at the listeners that accept it
-	Uncounted bool
 }
 
 // Input is what a Writer writes from.
@@ -95,19 +91,14 @@ type Mark struct {
 	Replaces   bool // only where the controller has an entry anyway, in the place of the condition of its type
 }
 
-// RouteWriter prepares what changes the prediction of a route where an implementation reports
-// otherwise about it, in the entries of its own parents.
-type RouteWriter func(r *resolve.Resolution) func(route topology.NodeID, p *Prediction)
-
 // Functions are the functions that descriptors name; a name is that of a Writer, of a KindWriter or
-// of a CustomWriter. Those of routes are called for every route, in the order of their names.
+// of a CustomWriter. Revisers are all called, one after the other.
 type Functions struct {
 	Writers       map[string]Writer
 	KindWriters   map[string]KindWriter
 	CustomWriters map[string]CustomWriter
 	Markers       map[string]Marker
 	Revisers      []Reviser
-	RouteWriters  map[string]RouteWriter
 }
 
 // Reviser corrects what is predicted about Gateways, ListenerSets, listeners and routes where an

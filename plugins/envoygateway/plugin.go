@@ -39,7 +39,7 @@ func Plugin() plugin.Plugin {
 		Status: status.Functions{KindWriters: map[string]status.KindWriter{"envoygateway.Conditions": routeConditions,
 			"envoygateway.ClientConditions": clientConditions, "envoygateway.PatchConditions": patchConditions,
 			"envoygateway.TLSConditions": backendTLSConditions},
-			RouteWriters: map[string]status.RouteWriter{"envoygateway": newRouteWriter}}}
+			Revisers: []status.Reviser{reviseRoutes}}}
 }
 
 // addToGraph registers what the controller does at its Gateways.

@@ -21,14 +21,44 @@ type routeWriter struct {
 	overlaps routeOverlaps
 }
 
-// newRouteWriter prepares the conditions of routes at the controller's Gateways.
-func newRouteWriter(r *resolve.Resolution) func(topology.NodeID, *status.Prediction) {
+// reviseRoutes writes the conditions of routes at the controller's Gateways. A route that the controller
+// does not look up listeners for is not counted at them.
+func reviseRoutes(r *resolve.Resolution, all []status.Prediction) []status.Prediction {
 	w := &routeWriter{res: r, tls: newTLSTable(listBackendTLS(r.Snapshot))}
 	w.overlaps = findOverlaps(r)
-	return w.writeRoute
+	counts := map[model.Ref]*int{} // of routes, by listener
+	for i := range all {
+		if all[i].AttachedRoutes != nil {
+			counts[all[i].Object] = all[i].AttachedRoutes
+		}
+	}
+	for i := range all {
+		for _, id := range r.Graph.Lookup(all[i].Object) {
+			if n := r.Graph.Node(id); n.Role == topology.Route && n.Hop == 0 && !w.writeRoute(id, &all[i]) {
+				w.takeFromCounts(id, counts)
+			}
+		}
+	}
+	return all
 }
 
-func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) {
+// takeFromCounts takes a route out of the counts of its listeners.
+func (w *routeWriter) takeFromCounts(route topology.NodeID, counts map[model.Ref]*int) {
+	done := map[topology.NodeID]bool{}
+	for _, a := range w.res.Graph.Attachments(route) {
+		if a.State != topology.Accepted || done[a.Listener] || a.Listener == topology.None {
+			continue
+		}
+		done[a.Listener] = true
+		if count := counts[w.res.Graph.Node(a.Listener).Ref]; count != nil {
+			*count--
+		}
+	}
+}
+
+// writeRoute writes the conditions of one route, and reports whether it is counted at its listeners.
+func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) (counted bool) {
+	counted = true
 	var flaws *routeFlaws
 	for i := range p.Ancestors {
 		a := &p.Ancestors[i]
@@ -44,7 +74,7 @@ func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) {
 			continue
 		}
 		// the controller looks for no listeners of a GRPCRoute without rules
-		p.Uncounted = w.res.Graph.Node(route).Ref.Kind == "GRPCRoute" && flaws.rules > 0 && flaws.refused == flaws.rules
+		counted = w.res.Graph.Node(route).Ref.Kind != "GRPCRoute" || flaws.rules == 0 || flaws.refused < flaws.rules
 		for j := range a.Conditions {
 			switch a.Conditions[j].Type {
 			case "ResolvedRefs":
@@ -57,10 +87,11 @@ func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) {
 			a.Conditions = append(a.Conditions, status.Condition{Type: "PartiallyInvalid", Status: "True",
 				Reason: joinReasons(flaws.refusals), Message: "Dropped rules: " + flaws.why})
 		}
-		if c, ok := w.overlaps.conditionFor(w.res, route, a); ok && !p.Uncounted {
+		if c, ok := w.overlaps.conditionFor(w.res, route, a); ok && counted {
 			a.Conditions = append(a.Conditions, c)
 		}
 	}
+	return counted
 }
 
 // isOwnEntry reports whether an entry is about one of the controller's Gateways.
