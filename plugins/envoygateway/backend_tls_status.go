@@ -279,6 +279,8 @@ func (t *backendTLS) writeBackend(to, ancestor model.Ref, port int32) {
 		book.setRefused(listOne(ancestor), "NoValidCACertificate", "%s", resolved.Message)
 	case fault.unknown:
 		resolved.Status, resolved.Reason, resolved.Message = "Unknown", "NotEvaluated", fault.message
+		book.setCondition(listOne(ancestor), status.Condition{Type: "Accepted", Status: "Unknown", Reason: "NotEvaluated",
+			Message: fault.message})
 	}
 	book.setCondition(listOne(ancestor), resolved)
 	book.setAccepted(listOne(ancestor))

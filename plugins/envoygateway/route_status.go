@@ -56,42 +56,74 @@ func (w *routeWriter) takeFromCounts(route topology.NodeID, counts map[model.Ref
 	}
 }
 
-// writeRoute writes the conditions of one route, and reports whether it is counted at its listeners.
+// writeRoute writes the conditions of one route, and reports whether it is counted at its listeners. Where
+// it may not be read whose a Gateway is, what the controller would say otherwise is left open.
 func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) (counted bool) {
 	counted = true
 	var flaws *routeFlaws
 	for i := range p.Ancestors {
 		a := &p.Ancestors[i]
-		if !w.isOwnEntry(a) {
+		own := w.isOwnEntry(a)
+		if !own && !w.isForbiddenEntry(a) {
 			continue
 		}
 		if flaws == nil {
 			flaws = w.judgeRoute(route)
 		}
-		if flaws.invalidRules {
-			a.Conditions = []status.Condition{{Type: "Accepted", Status: "False", Reason: "InvalidRule",
-				Message: "One and only one rule is supported"}}
+		written := *a
+		written.Conditions = slices.Clone(a.Conditions)
+		isCounted := w.writeEntry(route, &written, flaws)
+		if own {
+			*a, counted = written, counted && isCounted
 			continue
 		}
-		// the controller looks for no listeners of a GRPCRoute without rules
-		counted = w.res.Graph.Node(route).Ref.Kind != "GRPCRoute" || flaws.rules == 0 || flaws.refused < flaws.rules
 		for j := range a.Conditions {
-			switch a.Conditions[j].Type {
-			case "ResolvedRefs":
-				a.Conditions[j] = flaws.addTo(a.Conditions[j])
-			case "Accepted":
-				a.Conditions[j] = flaws.acceptance(a.Conditions[j])
+			if c := &a.Conditions[j]; !slices.Contains(written.Conditions, *c) {
+				c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", "it depends on whose "+a.Ref.String()+" is, which is forbidden"
 			}
-		}
-		if flaws.refused > 0 && flaws.refused < flaws.rules {
-			a.Conditions = append(a.Conditions, status.Condition{Type: "PartiallyInvalid", Status: "True",
-				Reason: joinReasons(flaws.refusals), Message: "Dropped rules: " + flaws.why})
-		}
-		if c, ok := w.overlaps.conditionFor(w.res, route, a); ok && counted {
-			a.Conditions = append(a.Conditions, c)
 		}
 	}
 	return counted
+}
+
+// writeEntry writes the conditions of a route at one of the controller's Gateways, and reports whether the
+// route is counted there.
+func (w *routeWriter) writeEntry(route topology.NodeID, a *status.Ancestor, flaws *routeFlaws) (counted bool) {
+	if flaws.invalidRules {
+		a.Conditions = []status.Condition{{Type: "Accepted", Status: "False", Reason: "InvalidRule",
+			Message: "One and only one rule is supported"}}
+		return true
+	}
+	// the controller looks for no listeners of a GRPCRoute without rules
+	counted = w.res.Graph.Node(route).Ref.Kind != "GRPCRoute" || flaws.rules == 0 || flaws.refused < flaws.rules
+	for j := range a.Conditions {
+		switch a.Conditions[j].Type {
+		case "ResolvedRefs":
+			a.Conditions[j] = flaws.addTo(a.Conditions[j])
+		case "Accepted":
+			a.Conditions[j] = flaws.acceptance(a.Conditions[j])
+		}
+	}
+	if flaws.refused > 0 && flaws.refused < flaws.rules {
+		a.Conditions = append(a.Conditions, status.Condition{Type: "PartiallyInvalid", Status: "True",
+			Reason: joinReasons(flaws.refusals), Message: "Dropped rules: " + flaws.why})
+	}
+	if c, ok := w.overlaps.conditionFor(w.res, route, a); ok && counted {
+		a.Conditions = append(a.Conditions, c)
+	}
+	return counted
+}
+
+// isForbiddenEntry reports whether an entry is about a Gateway that may be the controller's: it, or its
+// class, may not be read.
+func (w *routeWriter) isForbiddenEntry(a *status.Ancestor) bool {
+	if a.Ref == nil || w.res.Snapshot.Cluster == nil {
+		return false
+	}
+	if gateway := a.Ref.WithoutSection(); w.res.Snapshot.Get(gateway) == nil {
+		return w.res.Snapshot.Cluster.IsUnreadRef(gateway)
+	}
+	return w.res.Snapshot.Cluster.HasUnread(gatewayapi.GatewayClassKind)
 }
 
 // isOwnEntry reports whether an entry is about one of the controller's Gateways.
@@ -155,16 +187,28 @@ func (f *routeFlaws) addTo(c status.Condition) status.Condition {
 	case c.Status == "False":
 		c.Status, c.Reason, c.Message = "True", "ResolvedRefs", "Resolved all the Object references for the Route"
 	}
-	if f.open != "" && c.Status == "True" {
+	if f.open != "" {
 		c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", f.open
 	}
 	return c
 }
 
+// findForbidden says which objects beside a route may not be read that its conditions depend on; "" if all
+// may be.
+func (w *routeWriter) findForbidden(namespace string) string {
+	for _, kind := range []string{"BackendTLSPolicy.gateway.networking.k8s.io", "Service", "ConfigMap",
+		"HTTPRouteFilter.gateway.envoyproxy.io", "Backend.gateway.envoyproxy.io"} {
+		if gk := model.ParseGroupKind(kind); w.res.Snapshot.Cluster.IsUnread(gk, namespace) {
+			return gk.Kind + "s in namespace " + namespace + " are forbidden"
+		}
+	}
+	return ""
+}
+
 // judgeRoute finds out what is wrong with what the rules of a route refer to.
 func (w *routeWriter) judgeRoute(route topology.NodeID) *routeFlaws {
 	n := w.res.Graph.Node(route)
-	f := &routeFlaws{reasons: map[string]bool{}, refusals: map[string]bool{}}
+	f := &routeFlaws{reasons: map[string]bool{}, refusals: map[string]bool{}, open: w.findForbidden(n.Ref.Namespace)}
 	rules := n.Object.Body.At("spec", "rules")
 	f.invalidRules = (n.Ref.Kind == "TCPRoute" || n.Ref.Kind == "UDPRoute") && rules.Len() != 1
 	for _, rule := range rules.Items {

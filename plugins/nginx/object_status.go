@@ -208,6 +208,10 @@ func (v *controllerView) reviseListener(p *status.Prediction, id topology.NodeID
 	p.Ancestors[0].Conditions = lastOfType(conditions)
 	if p.AttachedRoutes != nil {
 		n := v.countRoutes(l, *p.AttachedRoutes)
+		if v.withheld && n != *p.AttachedRoutes { // whose Gateway it is may not be read
+			p.AttachedRoutes = nil
+			return true
+		}
 		p.AttachedRoutes = &n
 	}
 	return true

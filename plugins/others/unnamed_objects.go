@@ -93,13 +93,14 @@ var activeKinds = map[string]string{
 // passiveGroups are groups of kinds that make nothing, and with each the groups below it.
 var passiveGroups = []string{
 	// the Gateway API and what implementations add to it
-	"gateway.networking.x-k8s.io", "inference.networking.x-k8s.io", "multicluster.x-k8s.io", "agentgateway.dev",
+	"gateway.networking.x-k8s.io", "agentic.networking.x-k8s.io", "inference.networking.x-k8s.io", "multicluster.x-k8s.io", "agentgateway.dev",
 	"aigateway.envoyproxy.io", "alb.networking.azure.io", "apisix.apache.org", "application-networking.k8s.aws",
 	"configuration.konghq.com", "elbv2.k8s.aws", "extensions.istio.io", "gateway.envoyproxy.io", "gateway.gloo.solo.io",
 	"gateway.k8s.aws", "gateway.kgateway.dev", "gateway.nginx.org", "k8s.nginx.org", "gateway.solo.io", "gloo.solo.io",
 	"enterprise.gloo.solo.io", "ratelimit.solo.io", "graphql.gloo.solo.io", "networking.gke.io", "net.gke.io",
 	"cloud.google.com", "networking.istio.io", "security.istio.io", "telemetry.istio.io", "linkerd.io",
 	"extensions.kuadrant.io", "authorino.kuadrant.io",
+	"mcp.kuadrant.io", // but for a route, which its descriptor tells of
 	"microgateway.airlock.com", "traefik.io", "traefik.containo.us",
 	"projectcontour.io", "getambassador.io", "haproxy.org", "access.smi-spec.io", "split.smi-spec.io",
 	"specs.smi-spec.io", "open-cluster-management.io", "dopolicy.dev",
