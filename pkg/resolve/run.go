@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -24,14 +23,13 @@ type Resolution struct {
 	setGaps map[Gap]bool // the same of ListenerSets
 
 	Knowledge *descriptor.Knowledge
-	shared    sync.Map // what Memoize made, by key
+	shared    model.Memo // what Memoize made
 }
 
 // Memoize returns what make gives for a key, made once for a resolution: several questions of one
 // run often count the same. It is not to be changed.
 func Memoize[T any](r *Resolution, key any, make func() T) T {
-	once, _ := r.shared.LoadOrStore(key, sync.OnceValue(make))
-	return once.(func() T)()
+	return model.Recall(&r.shared, key, make)
 }
 
 // Kind is one policy kind with its policies, and where they meet.

@@ -94,6 +94,9 @@ type Graph struct {
 	index
 	adjacency
 	parts Parts
+
+	// Memo has what vendors make of the graph and its input once, for several questions.
+	Memo model.Memo
 }
 
 // Attachments returns the attachment table of a route, in order of its parentRefs

@@ -12,7 +12,7 @@ import (
 // (internal/controller/state/graph/policies.go, processPolicies and markConflictedPolicies @
 // e55bfe339).
 func newContest(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.Contest {
-	v := newControllerView(g, in)
+	v := viewOf(g, in)
 	return func(a policy.Attached) (string, bool) {
 		switch n := g.Node(a.Node); n.Role {
 		case topology.Gateway:

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // controllerView is what the controller makes of its Gateways, ListenerSets and routes, where that
@@ -19,8 +20,10 @@ type controllerView struct {
 	in       *model.Snapshot
 	gateways map[topology.NodeID]*gatewayView
 	sets     map[topology.NodeID]*setView
-	routes   map[topology.NodeID]*routeView  // those that it knows
-	users    map[model.Ref][]topology.NodeID // by Service: the Gateways that use it; nil: nobody has asked
+	routes   map[topology.NodeID]*routeView // those that it knows
+	attached map[topology.NodeID]int        // by listener: how many routes are attached to it
+	// by Service: the Gateways that use it
+	findUsers func() map[model.Ref][]topology.NodeID
 }
 
 // gatewayView is a Gateway of the controller.
@@ -53,10 +56,17 @@ type listenerView struct {
 	conditions []status.Condition
 }
 
-// newControllerView looks at the input as the controller does.
+// viewOf looks at the input of a graph as the controller does, once. The view is not to be changed.
+func viewOf(g *topology.Graph, in *model.Snapshot) *controllerView {
+	type key struct{}
+	return model.Recall(&g.Memo, key{}, func() *controllerView { return newControllerView(g, in) })
+}
+
 func newControllerView(g *topology.Graph, in *model.Snapshot) *controllerView {
-	v := &controllerView{g: g, in: in, gateways: map[topology.NodeID]*gatewayView{},
-		sets: map[topology.NodeID]*setView{}, routes: map[topology.NodeID]*routeView{}}
+	v := &controllerView{g: g, in: in, withheld: in.Cluster.HasUnread(gatewayapi.GatewayClassKind),
+		gateways: map[topology.NodeID]*gatewayView{}, sets: map[topology.NodeID]*setView{},
+		routes: map[topology.NodeID]*routeView{}, attached: map[topology.NodeID]int{}}
+	v.findUsers = sync.OnceValue(v.listUsers)
 	for _, id := range g.Order(topology.Traffic) {
 		n := g.Node(id)
 		if n.Role == topology.Gateway && n.Object != nil && isManaged(g, id, []string{controller}) {
@@ -74,6 +84,9 @@ func newControllerView(g *topology.Graph, in *model.Snapshot) *controllerView {
 			(n.Ref.Kind == "HTTPRoute" || n.Ref.Kind == "GRPCRoute") && n.Ref.Group == gatewayGroup {
 			if r := v.viewRoute(id); r != nil {
 				v.routes[id] = r
+				for _, listener := range r.listReached() {
+					v.attached[listener]++
+				}
 			}
 		}
 	}
@@ -298,7 +311,7 @@ func (p *portState) judgeSameGroup(l *listenerView, inSet bool) {
 		switch {
 		case same && layer4:
 			why = "ProtocolConflict"
-		case !same && !layer4 && overlap(o.facts.Hostname, l.facts.Hostname):
+		case !same && !layer4 && len(intersectHosts(o.facts.Hostname, []string{l.facts.Hostname})) > 0:
 			why = "HostnameConflict"
 		}
 		if why == "" {
@@ -323,14 +336,6 @@ func (l *listenerView) refuse(reason string) {
 	l.valid = false
 	l.conditions = append(l.conditions, refused(reason, why),
 		status.Condition{Type: "Conflicted", Status: "True", Reason: reason, Message: why}, notProgrammed(reason, why))
-}
-
-// overlap reports whether two hostnames of listeners have hosts in common.
-func overlap(a, b string) bool {
-	covers := func(wide, host string) bool {
-		return strings.HasPrefix(wide, "*.") && strings.HasSuffix(host, wide[1:])
-	}
-	return a == "" || b == "" || a == b || covers(a, b) || covers(b, a)
 }
 
 func refused(reason, why string) status.Condition {

@@ -19,8 +19,7 @@ func reviseObjects(r *resolve.Resolution, all []status.Prediction) []status.Pred
 	}) {
 		return all
 	}
-	v := newControllerView(r.Graph, r.Snapshot)
-	v.withheld = withheld
+	v := viewOf(r.Graph, r.Snapshot)
 	var out []status.Prediction
 	for _, p := range all {
 		before := cloneAncestors(p.Ancestors)
@@ -130,8 +129,8 @@ func (v *controllerView) reviseGateway(p *status.Prediction, id topology.NodeID)
 	p.Ancestors[0].Conditions = lastOfType(conditions)
 	if p.AttachedListenerSets != nil {
 		n := 0
-		for _, s := range v.sets {
-			if s.gateway == id && s.valid {
+		for _, set := range v.g.ListenerSetsOf(id) {
+			if s := v.sets[set]; s != nil && s.valid {
 				n++
 			}
 		}
@@ -222,13 +221,7 @@ func (v *controllerView) countRoutes(l *listenerView, known int) int {
 	if l.facts.Protocol != "HTTP" && l.facts.Protocol != "HTTPS" {
 		return known
 	}
-	n := 0
-	for _, r := range v.routes {
-		if slices.ContainsFunc(r.parents, func(p *parentView) bool { return slices.Contains(p.reached, l.id) }) {
-			n++
-		}
-	}
-	return n
+	return v.attached[l.id]
 }
 
 // reviseRoute predicts the entries of a route for the controller's Gateways (prepare_requests.go,

@@ -62,7 +62,7 @@ func checkBalancingMethod(p *policy.Policy, _ *model.Snapshot) (string, []model.
 // checkUnusedServices finds Services to which no route sends: the controller does not know them,
 // and a policy for them is not in force.
 func checkUnusedServices(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
-	v := newControllerView(g, in)
+	v := viewOf(g, in)
 	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
 		var out []model.Problem
 		for _, id := range at {
@@ -95,7 +95,7 @@ func checkServiceGroups(_ *policy.Kind, _ *topology.Graph, _ *model.Snapshot) po
 // checkProcessorBackends finds PayloadProcessors that send to another namespace without a
 // ReferenceGrant, or to what is not there.
 func checkProcessorBackends(k *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
-	v := newControllerView(g, in)
+	v := viewOf(g, in)
 	return func(p *policy.Policy, at []topology.NodeID) (string, []model.Problem) {
 		for _, id := range findGatewaysAbove(g, at, k.Controllers) {
 			if gateway := v.gateways[id]; gateway != nil && v.lacksResolver(p, gateway) {

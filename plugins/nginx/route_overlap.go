@@ -23,7 +23,7 @@ type configPlace struct {
 // checkOverlap finds the policies one of whose routes shares a place with a route that the policy
 // does not target: settings of a place cannot be told apart by route.
 func checkOverlap(_ *policy.Kind, g *topology.Graph, in *model.Snapshot) policy.AttachedCheck {
-	v := newControllerView(g, in)
+	v := viewOf(g, in)
 	at := map[configPlace][]topology.NodeID{}
 	of := map[topology.NodeID][]configPlace{}
 	for _, id := range g.Order(topology.Traffic) {

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/status"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
 // routeView is a route that the controller knows: it names a listener of one of its Gateways.
@@ -215,16 +215,8 @@ func intersectHosts(listener string, route []string) []string {
 		return []string{listener}
 	}
 	var out []string
-	covers := func(wide, host string) bool {
-		return strings.HasPrefix(wide, "*.") && strings.HasSuffix(host, wide[1:])
-	}
-	for _, host := range route {
-		switch {
-		case listener == "", host == listener, covers(listener, host):
-			out = append(out, host)
-		case covers(host, listener):
-			out = append(out, listener)
-		}
+	for _, h := range gatewayapi.IntersectHostnames(listener, route) {
+		out = append(out, h.Effective)
 	}
 	return out
 }
@@ -247,6 +239,19 @@ func (v *controllerView) isolateHosts(r *routeView) {
 			})
 		})
 	}
+}
+
+// listReached lists the listeners that a route is attached to, each once.
+func (r *routeView) listReached() []topology.NodeID {
+	var out []topology.NodeID
+	for _, p := range r.parents {
+		for _, id := range p.reached {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }
 
 // gatewaysOf lists the Gateways that a route names, each once.

@@ -19,7 +19,7 @@ import (
 // attachPolicies @ e55bfe339).
 func policyStatuses(r *resolve.Resolution, k *resolve.Kind,
 	outcomes []*status.PolicyOutcome) map[*policy.Policy][]status.Ancestor {
-	v := newControllerView(r.Graph, r.Snapshot)
+	v := viewOf(r.Graph, r.Snapshot)
 	out := map[*policy.Policy][]status.Ancestor{}
 	for _, o := range outcomes {
 		w := ancestorWriter{v: v, kind: k, outcome: o}
@@ -218,15 +218,18 @@ func (v *controllerView) needsResolver(p *policy.Policy) bool {
 // gatewaysUsing lists the Gateways that a route names which sends to a Service, whether or not they
 // take it (internal/controller/state/graph/service.go @ e55bfe339).
 func (v *controllerView) gatewaysUsing(service model.Ref) []topology.NodeID {
-	if v.users == nil {
-		v.users = map[model.Ref][]topology.NodeID{}
-		for _, id := range v.g.Order(topology.Traffic) {
-			if n := v.g.Node(id); n.Role == topology.Route && n.Object != nil && n.Hop == 0 {
-				v.addUsers(id, n)
-			}
+	return v.findUsers()[service]
+}
+
+// listUsers lists the Gateways of all routes by the Services that these send to.
+func (v *controllerView) listUsers() map[model.Ref][]topology.NodeID {
+	out := map[model.Ref][]topology.NodeID{}
+	for _, id := range v.g.Order(topology.Traffic) {
+		if n := v.g.Node(id); n.Role == topology.Route && n.Object != nil && n.Hop == 0 {
+			v.addUsers(out, id, n)
 		}
 	}
-	return v.users[service]
+	return out
 }
 
 // mayUse reports whether a route sends to a Service that the controller knows, or may know: its
@@ -260,18 +263,18 @@ func (v *controllerView) sendsTo(n *topology.Node, service model.Ref) bool {
 }
 
 // addUsers notes the Gateways of a route for the Services that it sends to.
-func (v *controllerView) addUsers(id topology.NodeID, n *topology.Node) {
+func (v *controllerView) addUsers(to map[model.Ref][]topology.NodeID, id topology.NodeID, n *topology.Node) {
 	add := func(service model.Ref, ids []topology.NodeID) {
 		for _, gateway := range ids {
-			if !slices.Contains(v.users[service], gateway) && v.gateways[gateway] != nil {
-				v.users[service] = append(v.users[service], gateway)
+			if !slices.Contains(to[service], gateway) && v.gateways[gateway] != nil {
+				to[service] = append(to[service], gateway)
 			}
 		}
 	}
 	if r := v.routes[id]; r != nil {
-		v.eachBackend(r, n, func(ref model.Body, to model.Ref) {
-			if v.namesService(n.Ref, ref, to) {
-				add(to, r.gatewaysOf())
+		v.eachBackend(r, n, func(ref model.Body, service model.Ref) {
+			if v.namesService(n.Ref, ref, service) {
+				add(service, r.gatewaysOf())
 			}
 		})
 		return
@@ -310,7 +313,7 @@ func affectedConditions(r *resolve.Resolution, k *resolve.Kind) []status.Mark {
 	if !hasMark(k.GroupKind.Kind) {
 		return nil
 	}
-	v := newControllerView(r.Graph, r.Snapshot)
+	v := viewOf(r.Graph, r.Snapshot)
 	var out []status.Mark
 	seen := map[model.Ref]bool{}
 	for _, p := range k.Policies {

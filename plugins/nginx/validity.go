@@ -50,7 +50,7 @@ var headerNamePattern = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
 // newStepCheck refuses the paths through what the controller takes for invalid, or does not know.
 func newStepCheck(g *topology.Graph, in *model.Snapshot) policy.StepFunc {
-	v := newControllerView(g, in)
+	v := viewOf(g, in)
 	return func(g *topology.Graph, parent, child topology.NodeID) *model.Problem {
 		n := g.Node(child)
 		if n.Hop > 0 || n.Object == nil {
