@@ -3,7 +3,6 @@ package decode
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -55,25 +54,9 @@ func (d *guessReader) reportUnknownTargets(format, fields string) {
 }
 
 func (d *guessReader) newUncertainty(at []string, what string) policy.Uncertainty {
-	field := fieldPath(at)
+	field := model.FormatFieldPath(at)
 	p := model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Hint: policy.DescribeHint,
 		Message: fmt.Sprintf("%s: %s is unknown without a descriptor of %s", field, what,
 			d.kind.Name())}.At(d.policy.Object, at...)
 	return policy.Uncertainty{Field: field, Problem: p}
-}
-
-// fieldPath writes the path of a field, entries of lists in brackets.
-func fieldPath(at []string) string {
-	var b strings.Builder
-	for i, part := range at {
-		switch _, err := strconv.Atoi(part); {
-		case err == nil:
-			b.WriteString("[" + part + "]")
-		case i > 0:
-			b.WriteString("." + part)
-		default:
-			b.WriteString(part)
-		}
-	}
-	return b.String()
 }

@@ -65,7 +65,7 @@ func (d *guessReader) isMergeField(key string, value model.Body, block merge.Blo
 // addUnknownRef notes a field that may refer to targets and is not understood.
 func (d *guessReader) addUnknownRef(at []string) {
 	if d.kind.IsGeneric() {
-		d.policy.UnknownRefFields = append(d.policy.UnknownRefFields, fieldPath(at))
+		d.policy.UnknownRefFields = append(d.policy.UnknownRefFields, model.FormatFieldPath(at))
 		d.crossesNamespaces = d.crossesNamespaces || hasNamespaceField(d.body.At(at...))
 	}
 }

@@ -168,7 +168,7 @@ func (j *Judge) listenerGates(at RulePath) []Gate {
 	own := n.Ref.WithoutSection()
 	body := n.Object.Body.At("spec", "listeners", strconv.Itoa(n.Index))
 	var out []Gate
-	for _, f := range body.At("filters", "requests").Items {
+	for _, f := range n.ListenerFilters() {
 		out = append(out, j.filterGates(own, "listeners.filters.requests", f)...)
 	}
 	facts := j.res.Graph.Listener(at.Listener)

@@ -2,25 +2,11 @@ package request
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
-
-// ListenerFilters returns the filters that a listener applies to its requests before a route is looked
-// for, in their order (GEP-5224).
-func ListenerFilters(n *topology.Node) []model.Body {
-	if n.Role != topology.Listener || n.Object == nil {
-		return nil
-	}
-	var out []model.Body
-	for _, f := range n.Object.Body.At("spec", "listeners", strconv.Itoa(n.Index), "filters", "requests").Items {
-		out = append(out, f)
-	}
-	return out
-}
 
 // checkListenerFilters makes the answer conditional where filters of the listener may answer
 // requests, or change them, before any rule is looked for. They cannot change the host, nor is the
@@ -31,7 +17,7 @@ func (t *trace) checkListenerFilters() {
 		return
 	}
 	n := t.matcher.graph.Node(a.Listener)
-	filters := ListenerFilters(n)
+	filters := n.ListenerFilters()
 	if len(filters) == 0 {
 		return
 	}
@@ -60,7 +46,7 @@ func (t *trace) checkAssumedFilters() {
 	if a.Listener == topology.None {
 		return
 	}
-	if n := t.matcher.graph.Node(a.Listener); len(ListenerFilters(n)) > 0 {
+	if n := t.matcher.graph.Node(a.Listener); len(n.ListenerFilters()) > 0 {
 		a.listenerConditions++
 		a.makeConditional("filters of " + n.Ref.String() + " may answer before a rule is looked for")
 	}

@@ -3,11 +3,11 @@ package resolve
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // reportLocalReferences reports references without a namespace that lead nowhere, while an object of that
@@ -127,23 +127,7 @@ func (f *localReferenceFinder) checkReference(o *model.Object, field string, ref
 	}
 	f.res.Problems = append(f.res.Problems, model.Problem{Severity: severity, Code: model.ReferenceNotFound, Hint: hint,
 		MissingRef: &to, SuggestedRef: &elsewhere[0],
-		Message: fmt.Sprintf("%s names %s, which is not in the input", formatFieldPath(at), to)}.At(o, at...))
-}
-
-// formatFieldPath writes the path of a field as people do: spec.rules[0].filters.
-func formatFieldPath(at []string) string {
-	var out strings.Builder
-	for i, key := range at {
-		switch _, err := strconv.Atoi(key); {
-		case err == nil:
-			out.WriteString("[" + key + "]")
-		case i > 0:
-			out.WriteString("." + key)
-		default:
-			out.WriteString(key)
-		}
-	}
-	return out.String()
+		Message: fmt.Sprintf("%s names %s, which is not in the input", model.FormatFieldPath(at), to)}.At(o, at...))
 }
 
 // kindOf returns the kind that a reference means: the one that it names, else the one of the input that its
@@ -156,14 +140,9 @@ func (f *localReferenceFinder) kindOf(ref model.Body, field string) (model.Group
 		}
 		return model.GroupKind{Group: group, Kind: kind}, true
 	}
-	stem := strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(field, "s"), "Ref"))
-	switch stem {
-	case "backend":
-		stem = "service"
-	case "certificate", "clientcertificate":
+	stem := reference.KindOfField(field)
+	if stem == "certificate" || stem == "clientcertificate" {
 		stem = "secret"
-	case "parent":
-		stem = "gateway"
 	}
 	if all := f.kinds[stem]; len(all) == 1 {
 		return all[0], true

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve/attach"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/workload"
 )
 
@@ -263,7 +264,7 @@ func (f *unreadFinder) mentionAll(gk model.GroupKind, namespace string, ref mode
 func (f *unreadFinder) kindOf(ref model.Body, field string) (model.GroupKind, bool) {
 	kind := ref.Text("kind")
 	if kind == "" {
-		gk, ok := f.kinds[kindStem(field)]
+		gk, ok := f.kinds[reference.KindOfField(field)]
 		return gk, ok && (ref.Text("group") == "" || ref.Text("group") == gk.Group)
 	}
 	group := model.NewGroupKind(ref.Text("apiVersion"), kind).Group
@@ -275,23 +276,6 @@ func (f *unreadFinder) kindOf(ref model.Body, field string) (model.GroupKind, bo
 	}
 	gk, ok := f.kinds[strings.ToLower(kind)]
 	return gk, ok && gk.Kind == kind
-}
-
-// kindStem returns the kind in lower case that a field is called after: gateway of gatewayRefs.
-func kindStem(field string) string {
-	stem := strings.ToLower(field)
-	for _, end := range []string{"s", "ref", "reference"} {
-		stem = strings.TrimSuffix(stem, end)
-	}
-	switch stem {
-	case "parent":
-		return "gateway"
-	case "backend":
-		return "service"
-	case "gatewayclas": // the "s" is part of the name
-		return "gatewayclass"
-	}
-	return stem
 }
 
 // NamingFields returns as much of the spec of an object of an unknown kind as says where it
@@ -338,7 +322,7 @@ func keepReferences(v model.Body, field string) any {
 	}
 	out := map[string]any{}
 	refers := v.Text("kind") != "" || v.Text("name") != "" && (isParentField(field) || isTargetField(field) ||
-		kindStem(field) == "service")
+		reference.KindOfField(field) == "service")
 	for key, inner := range v.Fields {
 		switch {
 		case inner.IsObject() && key != "matchLabels", inner.IsList(), inner.IsText() && isTextReference(key):

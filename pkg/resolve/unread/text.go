@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/reference"
 )
 
 // isAnyTargetField reports whether a field is a reference to a target, of whatever kind. Others
@@ -36,7 +37,7 @@ func (f *unreadFinder) readTextMention(o *model.Object, text, field string) (men
 	if !two {
 		before, name = "", text
 	}
-	gk, ok := f.kinds[kindStem(last)]
+	gk, ok := f.kinds[reference.KindOfField(last)]
 	if kind, known := f.kinds[strings.ToLower(before)]; known && (ok && kind == gk || isAnyTargetField(last)) {
 		gk, ok, before = kind, true, ""
 	}
@@ -56,6 +57,6 @@ func (f *unreadFinder) readTextMention(o *model.Object, text, field string) (men
 // isTextReference reports whether a text in a field may be a reference.
 func isTextReference(field string) bool {
 	return isAnyTargetField(field) || slices.ContainsFunc(gatewayapi.Kinds(), func(gk model.GroupKind) bool {
-		return gk.Kind != "Namespace" && strings.EqualFold(gk.Kind, kindStem(field))
+		return gk.Kind != "Namespace" && strings.EqualFold(gk.Kind, reference.KindOfField(field))
 	})
 }

@@ -75,20 +75,7 @@ func (p Position) FromRoot() []string {
 }
 
 // String writes p the way people name fields: spec.rules[0].backendRefs[1].port.
-func (p Position) String() string {
-	var s strings.Builder
-	for i, key := range p.FromRoot() {
-		switch _, err := strconv.Atoi(key); {
-		case err == nil:
-			s.WriteString("[" + key + "]")
-		case i > 0:
-			s.WriteString("." + key)
-		default:
-			s.WriteString(key)
-		}
-	}
-	return s.String()
-}
+func (p Position) String() string { return model.FormatFieldPath(p.FromRoot()) }
 
 // Reader reads manifests, and keeps what is wrong with them.
 type Reader struct{ Problems []model.Problem }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
@@ -86,7 +85,7 @@ func readListenerSettings(a *collect.Collector, listeners []topology.NodeID) []R
 	slices.Sort(listeners)
 	for _, id := range slices.Compact(listeners) {
 		n := a.Resolution.Node(id)
-		filters := request.ListenerFilters(n)
+		filters := n.ListenerFilters()
 		if len(filters) == 0 || a.Query.Kinds != nil && !slices.Contains(a.Query.Kinds, n.Ref.GroupKind()) {
 			continue
 		}
@@ -94,7 +93,7 @@ func readListenerSettings(a *collect.Collector, listeners []topology.NodeID) []R
 		for i, f := range filters {
 			if f.IsObject() {
 				w.add("filters.requests["+strconv.Itoa(i)+"]."+f.Text("type"), filterArgument(f),
-					[]string{"spec", "listeners", strconv.Itoa(n.Index), "filters", "requests", strconv.Itoa(i)})
+					append(n.ListenerFilterPath(), strconv.Itoa(i)))
 			}
 		}
 		out = append(out, RouteSettings{Target: n.Ref, Rules: w.out, ofListener: true})

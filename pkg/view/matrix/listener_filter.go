@@ -2,7 +2,6 @@ package matrix
 
 import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
@@ -19,7 +18,7 @@ func (m *matrixBuilder) addFilterColumn() {
 	}
 	g := m.collector.Resolution.Graph
 	for id := range topology.NodeID(g.Len()) {
-		if len(request.ListenerFilters(g.Node(id))) > 0 {
+		if len(g.Node(id).ListenerFilters()) > 0 {
 			m.newColumn(listenerFilterKind).hasListenerFilters = true
 			return
 		}
@@ -36,7 +35,7 @@ func (c *matrixColumn) filterCells(ways []resolve.Path) pathCells {
 		each[i] = c.none
 		for _, id := range way {
 			n := c.builder.collector.Resolution.Node(id)
-			if len(request.ListenerFilters(n)) == 0 {
+			if len(n.ListenerFilters()) == 0 {
 				continue
 			}
 			each[i] = c.cellWithReason(CellInForce, "", n.Ref.WithoutSection())
