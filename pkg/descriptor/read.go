@@ -59,8 +59,9 @@ func (r *kindReader) readKind(n *yaml.Node) {
 	fields := map[string]form.Field{
 		"apiVersion": none, "kind": none, "extends": none, "variants": none, // read by the catalogue before
 		"for": r.Text(&name), "plural": r.Text(&k.Plural), "short": r.readShortNames, "cluster": r.Flag(
-			&k.ClusterScoped), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "portNumbers": r.Flag(&k.PortNumbers), "ruleOrder": r.Text(&k.RuleOrder), "publishable": r.Flag(
+			&k.ClusterScoped), "doc": r.Text(&k.Doc), "virtual": r.Flag(&k.Virtual), "publishable": r.Flag(
 			&k.Publishable), "inferred": r.Text(&k.Inferred),
+		"portNumbers": r.Flag(&k.PortNumbers), "ruleOrder": r.Text(&k.RuleOrder),
 		"class": eitherField(r.Reader, &r.direct, "inherited", "direct"), "fold": eitherField(r.Reader, &r.bottomUp,
 			"checked", "bottomUp"),
 		"sameTarget": wordField(r.Reader, &r.same, []policy.SameTarget{policy.Stacked, policy.Oldest, policy.First,

@@ -16,7 +16,8 @@ func (r specReader) fieldReaders() map[string]form.Field {
 	s := &r.kind.Spec
 	return map[string]form.Field{"content": r.readContent, "rules": r.readRules,
 		"strategy": strategyReader(r).readStrategy, "defaults": r.readDefaults, "builtins": r.readBuiltins,
-		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "counts": r.readCounts, "parts": r.readParts,
+		"facets": r.readFacets, "notEvaluated": r.readUnevaluated, "summaries": r.readSummaries, "counts": r.readCounts,
+		"parts":    r.readParts,
 		"protects": protectionReader(r).readProtection, "namespacedRefs": r.Texts(&r.kind.NamespacedRefs),
 		"normalize": funcObjectField(r.Reader, &s.Normalize, r.funcs.Normalize, "to normalise policies")}
 }

@@ -184,12 +184,22 @@ const olderReleases = 3
 // without a channel have everything.
 const standardChannel = "standard"
 
+// assumedRelease is the newest release of an object's vendor where nobody says which release the cluster
+// has; nil: the definitions are those of the input, or of a release that is chosen.
+func (j *judging) assumedRelease(o *model.Object) *Release {
+	newest := j.versions[o].definition.release
+	if newest == nil || newest.channel != "" || j.options.Releases[newest.Vendor] != nil || j.options.Off {
+		return nil
+	}
+	return newest
+}
+
 // judgeByOlderReleases returns what becomes of an object that the newest release of its vendor
 // refuses, where no release is chosen: its standard channel may take it, or one of the last releases, and
 // the cluster may have that.
 func (j *judging) judgeByOlderReleases(o *model.Object, refused *outcome) *outcome {
-	newest := j.versions[o].definition.release
-	if newest == nil || newest.channel != "" || j.options.Releases[newest.Vendor] != nil || j.options.Off {
+	newest := j.assumedRelease(o)
+	if newest == nil {
 		return refused
 	}
 	asked := map[string]bool{}
@@ -231,9 +241,8 @@ func (j *judging) judgeByOlderReleases(o *model.Object, refused *outcome) *outco
 // reportUnservedInStandard reports an object of a version that the standard channel of the newest release
 // does not serve, although it has the kind.
 func (j *judging) reportUnservedInStandard(o *model.Object, out *outcome) {
-	newest := j.versions[o].definition.release
-	if newest == nil || newest.channel != "" || j.options.Releases[newest.Vendor] != nil || j.options.Off ||
-		out.object == nil || isStored(o) {
+	newest := j.assumedRelease(o)
+	if newest == nil || out.object == nil || isStored(o) {
 		return
 	}
 	for _, r := range newest.vendor.releases {

@@ -105,6 +105,16 @@ type Functions struct {
 // implementation does otherwise than the Gateway API says, before policies leave their marks.
 type Reviser func(r *resolve.Resolution, all []Prediction) []Prediction
 
+// LeaveChangesOpen makes those conditions unknown in whose place others were written, where it may not be
+// read whose the object is. why says so.
+func LeaveChangesOpen(conditions, written []Condition, why string) {
+	for i := range conditions {
+		if c := &conditions[i]; !slices.Contains(written, *c) {
+			*c = Condition{Type: c.Type, Status: "Unknown", Reason: "NotEvaluated", Message: why}
+		}
+	}
+}
+
 // PredictPolicies predicts the status of every policy of the given kinds, in order.
 func PredictPolicies(r *resolve.Resolution, kinds []*resolve.Kind, funcs Functions) []Prediction {
 	var out []Prediction

@@ -23,7 +23,8 @@ const FactTarget = "target"
 
 // PathFacts returns the names of the facts, sorted.
 func PathFacts() []string {
-	return []string{factAction, factBackend, factController, factListeners, factProtocol, factRouteKind, FactTarget, factTLSMode}
+	return []string{factAction, factBackend, factController, factListeners, factProtocol, factRouteKind,
+		FactTarget, factTLSMode}
 }
 
 // PathFact returns what a node says of the paths through it, "" if that is not its business.

@@ -25,7 +25,8 @@ func findOverlaps(r *resolve.Resolution) routeOverlaps {
 	by := map[match][]model.Ref{}
 	connects := findConnectRules(r)
 	for _, o := range sortRoutes(r.Snapshot) {
-		if o.Ref.Kind != "HTTPRoute" && o.Ref.Kind != "GRPCRoute" || o.Ref.Kind == "GRPCRoute" && isRefusedWhole(r.Snapshot, o) {
+		if o.Ref.Kind != "HTTPRoute" && o.Ref.Kind != "GRPCRoute" ||
+			o.Ref.Kind == "GRPCRoute" && isRefusedWhole(r.Snapshot, o) {
 			continue
 		}
 		for _, route := range r.Graph.Lookup(o.Ref) {

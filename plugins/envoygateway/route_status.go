@@ -77,11 +77,8 @@ func (w *routeWriter) writeRoute(route topology.NodeID, p *status.Prediction) (c
 			*a, counted = written, counted && isCounted
 			continue
 		}
-		for j := range a.Conditions {
-			if c := &a.Conditions[j]; !slices.Contains(written.Conditions, *c) {
-				c.Status, c.Reason, c.Message = "Unknown", "NotEvaluated", "it depends on whose "+a.Ref.String()+" is, which is forbidden"
-			}
-		}
+		status.LeaveChangesOpen(a.Conditions, written.Conditions, "it depends on whose "+a.Ref.String()+
+			" is, which is forbidden")
 	}
 	return counted
 }

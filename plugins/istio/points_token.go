@@ -41,7 +41,8 @@ func judgeTokens(p *point.Point, d *evaluate.Decision, rules []authorization.Tok
 		switch {
 		case d.Outcome == request.Denied && d.Stage == tokenStage:
 		case reader.Request != nil && reader.LacksCredential(rule.Places):
-			d.Outcome, d.Stage, d.By, d.Why = request.Denied, tokenStage, by, []string{"the request has no token, and one is required"}
+			d.Outcome, d.Stage, d.By, d.Why = request.Denied, tokenStage, by,
+				[]string{"the request has no token, and one is required"}
 			p.Status = unauthorizedStatus
 		case d.Outcome == request.Allowed:
 			d.Outcome, d.Stage, d.By, d.Why = request.NotEvaluated, tokenStage, by,

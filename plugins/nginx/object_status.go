@@ -59,19 +59,14 @@ func cloneAncestors(all []status.Ancestor) []status.Ancestor {
 // not be read.
 func withholdChanges(before, after []status.Ancestor) []status.Ancestor {
 	out := cloneAncestors(before)
-	for i, a := range out {
+	for _, a := range out {
 		var same []status.Condition
 		for _, b := range after {
 			if a.Ref == b.Ref || a.Ref != nil && b.Ref != nil && *a.Ref == *b.Ref && a.Port == b.Port {
 				same = b.Conditions
 			}
 		}
-		for j, c := range a.Conditions {
-			if !slices.Contains(same, c) {
-				out[i].Conditions[j] = status.Condition{Type: c.Type, Status: "Unknown", Reason: "NotEvaluated",
-					Message: "it depends on whose the Gateway is, and GatewayClasses are forbidden"}
-			}
-		}
+		status.LeaveChangesOpen(a.Conditions, same, "it depends on whose the Gateway is, and GatewayClasses are forbidden")
 	}
 	return out
 }
@@ -93,7 +88,8 @@ func (v *controllerView) reviseGateway(p *status.Prediction, id topology.NodeID)
 	if gateway == nil || !v.isOwn(id) || hasUnknown(p.Ancestors[0].Conditions) {
 		return
 	}
-	conditions := []status.Condition{{Type: "Accepted", Status: "True", Reason: "Accepted", Message: "the Gateway is accepted"}}
+	conditions := []status.Condition{{Type: "Accepted", Status: "True", Reason: "Accepted",
+		Message: "the Gateway is accepted"}}
 	if gateway.fault != "" {
 		conditions = []status.Condition{gateway.faulty}
 	}
@@ -245,7 +241,9 @@ func (v *controllerView) reviseRoute(p *status.Prediction, id topology.NodeID) {
 		if len(parents) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(a.Conditions, func(c status.Condition) bool { return c.Type == "Accepted" && c.Status == "Unknown" }) {
+		if slices.ContainsFunc(a.Conditions, func(c status.Condition) bool {
+			return c.Type == "Accepted" && c.Status == "Unknown"
+		}) {
 			out = append(out, a)
 			continue
 		}

@@ -28,11 +28,7 @@ func (l *Explanation) Table(o view.TableOptions) view.Table {
 	if len(l.Items) == 0 {
 		t.Footer = append(t.Footer, l.NothingInForceText(o))
 	}
-	shownItems := make([]*view.EffectivePolicy, len(shown))
-	for i := range shown {
-		shownItems[i] = &shown[i].EffectivePolicy
-	}
-	t.Footer = append(t.Footer, view.RowNotes(shownItems)...)
+	t.Footer = append(t.Footer, view.RowNotes(listExplained(shown))...)
 	t.Footer = append(t.Footer,
 		view.UnsureLine(slices.ContainsFunc(l.Items, func(i ExplainedPolicy) bool { return len(i.Unread) > 0 }))...)
 	t.Footer = append(t.Footer, l.IncompleteLines()...)
@@ -41,11 +37,16 @@ func (l *Explanation) Table(o view.TableOptions) view.Table {
 
 // Tree is that of the effective policies that are explained.
 func (l *Explanation) Tree(o view.TableOptions) []view.Branch {
-	items := make([]*view.EffectivePolicy, len(l.Items))
-	for i := range l.Items {
-		items[i] = &l.Items[i].EffectivePolicy
+	return effective.BuildTree(listExplained(l.Items), o)
+}
+
+// listExplained lists the effective policies that are explained.
+func listExplained(all []ExplainedPolicy) []*view.EffectivePolicy {
+	out := make([]*view.EffectivePolicy, len(all))
+	for i := range all {
+		out[i] = &all[i].EffectivePolicy
 	}
-	return effective.BuildTree(items, o)
+	return out
 }
 
 // stepColumns are the columns of the steps of a merge.
