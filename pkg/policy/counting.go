@@ -11,15 +11,15 @@ type Counting struct {
 	Text string   // completes "is counted"
 }
 
-// DescribeCounting says who shares the counters of a limit, given a setting in force with its value; "" if it
-// has no limit, or nothing is known of that.
-func (k *Kind) DescribeCounting(at merge.Path, value any) string {
+// FindCounting says who shares the counters of a limit, given a setting in force with its value; nil if
+// it has no limit, or nothing is known of that.
+func (k *Kind) FindCounting(at merge.Path, value any) *Counting {
 	for i := range k.Counts {
 		if k.Counts[i].isAbout(at, value) {
-			return k.Counts[i].Text
+			return &k.Counts[i]
 		}
 	}
-	return ""
+	return nil
 }
 
 // isAbout reports whether the text is about a setting, or about a part of its value.

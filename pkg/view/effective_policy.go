@@ -32,7 +32,8 @@ type Rule struct {
 	Why     string   `json:"why"`               // why it is in force, and whom it beat, in a few words; "" in groups
 	Lost    []Loss   `json:"lost"`              // who else wanted it
 
-	Path merge.Path `json:"-"` // what Name says
+	Path    merge.Path `json:"-"` // what Name says
+	Counted string     `json:"-"` // the settings that Counts is about, such as "limits.*"
 
 	summary string // of the value, once a table has asked for it
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -11,8 +12,7 @@ import (
 // about.
 func RowNotes(items []*EffectivePolicy) []string {
 	var out, texts []string
-	limits := map[string]*model.Tally{} // by who shares their counters
-	seen := map[string]bool{}
+	counted := map[string][]string{} // the settings that have limits, by who shares their counters
 	for _, item := range items {
 		if line := model.ParseGroupKind(item.PolicyKind).Kind + ": " + item.RuleOrder; item.RuleOrder != "" &&
 			!slices.Contains(out, line) {
@@ -23,22 +23,20 @@ func RowNotes(items []*EffectivePolicy) []string {
 			if r.Counts == "" {
 				continue
 			}
-			if limits[r.Counts] == nil {
+			if counted[r.Counts] == nil {
 				texts = append(texts, r.Counts)
-				limits[r.Counts] = &model.Tally{}
 			}
-			if key := r.Name + " " + r.Counts; !seen[key] {
-				seen[key] = true
-				limits[r.Counts].Add(r.Name)
+			if !slices.Contains(counted[r.Counts], r.Counted) {
+				counted[r.Counts] = append(counted[r.Counts], r.Counted)
 			}
 		}
 	}
 	for _, text := range texts {
-		verb := " are counted "
-		if limits[text].Count == 1 {
-			verb = " is counted "
+		settings, verb := strings.Join(counted[text], ", "), " is counted "
+		if len(counted[text]) > 1 || strings.Contains(settings, "*") {
+			verb = " are counted "
 		}
-		out = append(out, limits[text].String()+verb+text)
+		out = append(out, settings+verb+text)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/explain"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
@@ -153,7 +154,9 @@ func (a *answerCache) newAnswer(r *resolve.Resolution, k *resolve.Kind, o *resol
 	if len(k.Counts) > 0 {
 		for i := range out.policy.Rules {
 			rule := &out.policy.Rules[i]
-			rule.Counts = k.DescribeCounting(rule.Path, rule.Value)
+			if c := k.FindCounting(rule.Path, rule.Value); c != nil {
+				rule.Counts, rule.Counted = c.Text, strings.Join(c.At, ".")
+			}
 		}
 	}
 	if a.summaries {
