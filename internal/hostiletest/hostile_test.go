@@ -109,6 +109,8 @@ var attacks = []attack{
 		want: "neither apiVersion nor kind"},
 	{name: "many JSON documents", args: "effective -f @file", file: repeated("---\n{\"a\":1}\n", 900_000), exit: 3,
 		want: "neither apiVersion nor kind"},
+	{name: "broken documents", args: "check -f @file", file: repeated("---\n"+strings.Repeat("a: b\n", 60_000)+"c: [\n", 34),
+		exit: 3, want: "did not find expected node content"},
 	{name: "a map of a million entries", args: "check -f @file", file: million("\n", "  k%d: v\n", ""), exit: 0,
 		want: "1 note in 1 object"},
 	{name: "a map of a million entries in flow style", args: "check -f @file", file: million("{", "k%d: v,", "}"),

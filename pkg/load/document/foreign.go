@@ -226,11 +226,11 @@ func isTemplate(text []byte, failed *Problem) bool {
 		return true
 	}
 	without := withoutActions(text, actionMarks())
-	nodes, err := decodeYAML(without)
+	nodes, err := decodeYAML(bytes.NewReader(without))
 	if err != nil {
 		return false
 	}
-	if _, err := decodeYAML(text); err != nil {
+	if _, err := decodeYAML(bytes.NewReader(text)); err != nil {
 		return true
 	}
 	c := &converter{texts: newTextCache(), shared: map[*yaml.Node]any{}}
@@ -261,7 +261,7 @@ func IsTemplate(text []byte) bool {
 	if !NamesTemplate(string(text)) {
 		return false
 	}
-	_, err := decodeYAML(withoutActions(text, append(actionMarks(), [2]string{"${", "}"})))
+	_, err := decodeYAML(bytes.NewReader(withoutActions(text, append(actionMarks(), [2]string{"${", "}"}))))
 	return err == nil
 }
 

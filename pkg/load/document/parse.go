@@ -109,7 +109,7 @@ func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *Problem) {
 	if bytes.Count(text, []byte("%TAG")) > maxDirectives {
 		return nil, limitExceeded(line, "not used: the document has more than %d directives", maxDirectives)
 	}
-	docs, err := decodeYAML(text)
+	docs, err := decodeYAML(bytes.NewReader(text))
 	fixLines(text, docs)
 	if err == nil {
 		return docs, nil
@@ -119,7 +119,7 @@ func parseYAML(text []byte, limits Limits) ([]*yaml.Node, *Problem) {
 		return nil, limitExceeded(max(line, reported), "not used: maps and lists are nested deeper than %d",
 			limits.Depth)
 	}
-	failed := invalidYAML(findErrorLine(text, message, max(line, reported)), "not used: %s", message)
+	failed := invalidYAML(findErrorLine(text, message), "not used: %s", message)
 	if bytes.Contains(text, []byte("{{")) {
 		failed.Hint = renderTemplate
 	}
@@ -131,13 +131,13 @@ const renderTemplate = "if it is a template, render it first"
 
 // decodeYAML hands text to the YAML reader, and takes its panics for what they are: text it cannot
 // read. With an error come the documents before it.
-func decodeYAML(text []byte) (docs []*yaml.Node, err error) {
+func decodeYAML(text io.Reader) (docs []*yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errors.New("the YAML reader cannot read it")
 		}
 	}()
-	d := yaml.NewDecoder(bytes.NewReader(text))
+	d := yaml.NewDecoder(text)
 	for {
 		var n yaml.Node
 		err := d.Decode(&n)
@@ -196,26 +196,52 @@ func splitErrorLine(err error) (message string, line int) {
 }
 
 // findErrorLine returns the line up to which text must be read to see the error. The line that the
-// YAML reader reports is often that of an enclosing block, or none. For large texts, which would
-// have to be read over and over, it is good enough.
-func findErrorLine(text []byte, message string, reported int) int {
-	const large = 1 << 20
-	if len(text) > large {
-		return reported
+// YAML reader reports is often that of an enclosing block, or none. The reader looks ahead; only in
+// a text that is not large are lines left out, one, two, four and so on, to see whether the error
+// is there without them.
+func findErrorLine(text []byte, message string) int {
+	lines := &lineReader{text: text}
+	failsWith(lines, message)
+	if len(text) > 16<<10 {
+		return len(lines.ends)
 	}
-	var ends []int
-	for at := 0; at < len(text); {
-		at = findLineEnd(text, at)
-		ends = append(ends, at)
+	isEnough := func(line int) bool { return line > 0 && failsWith(bytes.NewReader(text[:lines.ends[line-1]]), message) }
+	enough, step := len(lines.ends), 1
+	for ; isEnough(enough - step); step *= 2 {
+		enough -= step
 	}
-	return 1 + sort.Search(len(ends)-1, func(i int) bool {
-		_, err := decodeYAML(text[:ends[i]])
-		if err == nil {
-			return false
-		}
-		found, _ := splitErrorLine(err)
-		return found == message
-	})
+	first := max(enough-step, 0) + 1
+	return first + sort.Search(enough-first, func(i int) bool { return isEnough(first + i) })
+}
+
+// failsWith reports whether the YAML reader fails at text with a message.
+func failsWith(text io.Reader, message string) bool {
+	_, err := decodeYAML(text)
+	if err == nil {
+		return false
+	}
+	found, _ := splitErrorLine(err)
+	return found == message
+}
+
+// lineReader hands out a line at a time, and remembers where those end that were asked for.
+type lineReader struct {
+	text []byte
+	next int // what is read next
+	ends []int
+}
+
+// Read implements io.Reader.
+func (r *lineReader) Read(to []byte) (int, error) {
+	if r.next == len(r.text) {
+		return 0, io.EOF
+	}
+	if n := len(r.ends); n == 0 || r.next == r.ends[n-1] {
+		r.ends = append(r.ends, findLineEnd(r.text, r.next))
+	}
+	n := copy(to, r.text[r.next:r.ends[len(r.ends)-1]])
+	r.next += n
+	return n, nil
 }
 
 // fixLines makes the lines of the nodes those of an editor. To YAML a line also ends at a lone
