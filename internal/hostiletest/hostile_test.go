@@ -141,7 +141,7 @@ func TestAttacks(t *testing.T) {
 	if err := os.WriteFile(routeFile, []byte(route), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i, a := range slices.Concat(attacks, serverAttacks) {
+	for i, a := range slices.Concat(attacks, answerAttacks, serverAttacks) {
 		t.Run(a.name, func(t *testing.T) {
 			file := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
 			if a.file != nil {

@@ -29,6 +29,8 @@ type Input struct {
 	// everything in force on the path of the request before a backend is chosen, the most specific
 	// first
 	InForce []*Settings
+	// Memo has what functions make of InForce once, for all settings on the path
+	Memo *model.Memo
 
 	rulePath RulePath
 }

@@ -1,6 +1,8 @@
 package protect
 
 import (
+	"fmt"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -60,6 +62,11 @@ type Counter struct {
 	Key   []string `json:"key,omitempty"` // by what requests are told apart; each value has a counter
 	// all: one counter for all proxies; each: every proxy counts for itself
 	Replicas string `json:"replicas,omitempty"`
+}
+
+// key is a text that tells counters apart.
+func (c *Counter) key() string {
+	return fmt.Sprintf("%v/%s %s %s %q", c.Limit, c.Per, c.Scope, c.Replicas, c.Key)
 }
 
 // AddReason adds a reason why the gate does not hold, or may not, for a setting of its object.

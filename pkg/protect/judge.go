@@ -185,7 +185,7 @@ func (j *Judge) buildEverywhereGates(w *pathSettings, look *RequestReader) []Gat
 			all = append(all, at...)
 		}
 		out = append(out, gates(Input{Settings: &Settings{Kind: k, Node: w.Rule, res: j.res}, Reader: look,
-			InForce: all, rulePath: w.RulePath}, Gate{})...)
+			InForce: all, Memo: &model.Memo{}, rulePath: w.RulePath}, Gate{})...)
 	}
 	return out
 }
@@ -194,8 +194,9 @@ func (j *Judge) buildEverywhereGates(w *pathSettings, look *RequestReader) []Gat
 // replaces are put into over.
 func (j *Judge) buildSettingGates(all []*Settings, w *pathSettings, look *RequestReader, over *[]Gate) []Gate {
 	var gates []Gate
+	var memo model.Memo
 	for _, s := range all {
-		for _, one := range (Input{Settings: s, Reader: look, InForce: w.before,
+		for _, one := range (Input{Settings: s, Reader: look, InForce: w.before, Memo: &memo,
 			rulePath: w.RulePath}).buildGates(j.funcs) {
 			if one.Overridden != (model.Ref{}) {
 				*over = append(*over, one)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/merge"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -79,7 +80,7 @@ func (g *Gates) findReplaced(p gate.Property) []Override {
 	var out []Override
 	look := &RequestReader{Request: &request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}}
 	for _, s := range g.lost {
-		for _, made := range (Input{Settings: s, Reader: look, rulePath: g.RulePath}).buildGates(g.judge.funcs) {
+		for _, made := range (Input{Settings: s, Reader: look, Memo: &model.Memo{}, rulePath: g.RulePath}).buildGates(g.judge.funcs) {
 			if made.isAbout(p) && made.Verdict() != gate.Fails {
 				out = append(out, Override{newUse(&made, p), s.winner, s.sameTarget})
 			}

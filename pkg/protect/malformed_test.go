@@ -1,6 +1,10 @@
 package protect
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+)
 
 // TestMalformed judges values of the wrong type, which no schema keeps out of free-form settings.
 func TestMalformed(t *testing.T) {
@@ -8,7 +12,7 @@ func TestMalformed(t *testing.T) {
 		if got := numberOf(v); got != nil {
 			t.Errorf("numberOf(%v) = %v, want nil", v, got)
 		}
-		var r Result
+		r := newResultBuilder(gate.Holds)
 		r.addCounter(Counter{Limit: numberOf(v)})
 		r.addCounter(Counter{Limit: numberOf(v)})
 		if len(r.Counters) != 1 {

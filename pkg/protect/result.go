@@ -1,7 +1,6 @@
 package protect
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -98,23 +97,23 @@ func combineResults(a, b Result) Result {
 	if rankVerdict(b.Verdict) > rankVerdict(a.Verdict) {
 		worse, other = b, a
 	}
-	if worse.Verdict != other.Verdict {
+	if worse.Verdict != other.Verdict || worse.isAlike(&other) {
 		return worse
 	}
-	for _, u := range other.By {
-		worse.addUse(u)
-	}
-	for _, r := range other.Because {
-		worse.addReason(r)
-	}
-	for _, m := range other.Methods {
-		worse.addMethod(m)
-	}
-	for _, c := range other.Counters {
-		worse.addCounter(c)
-	}
-	return worse
+	out := newResultBuilder(worse.Verdict)
+	out.addResult(&worse)
+	out.addResult(&other)
+	out.Replaced = worse.Replaced
+	return out.Result
 }
+
+// isAlike reports whether two results say the same because they are one.
+func (r *Result) isAlike(o *Result) bool {
+	return isSameSlice(r.By, o.By) && isSameSlice(r.Because, o.Because) && isSameSlice(r.Methods, o.Methods) &&
+		isSameSlice(r.Counters, o.Counters)
+}
+
+func isSameSlice[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func rankVerdict(v gate.Verdict) int {
 	return slices.Index([]gate.Verdict{gate.NotApplicable, gate.Holds, gate.Depends, gate.Fails}, v)
@@ -125,7 +124,7 @@ func rankVerdict(v gate.Verdict) int {
 func (g *Gates) combineGates(p gate.Property, methods []string, gates []Gate) Result {
 	var order []string
 	groups := map[string][]*Gate{}
-	denied := Result{Verdict: gate.Holds}
+	denied := newResultBuilder(gate.Holds)
 	for i := range gates {
 		one := &gates[i]
 		if one.hasReason(gate.DeniesAll) {
@@ -149,22 +148,22 @@ func (g *Gates) combineGates(p gate.Property, methods []string, gates []Gate) Re
 		groups[name] = append(groups[name], one)
 	}
 	if len(denied.By) > 0 {
-		return denied
+		return denied.Result
 	}
-	out := Result{Verdict: gate.Fails}
+	out := newResultBuilder(gate.Fails)
 	for _, name := range order {
 		one := g.judgeGroup(p, methods, groups[name])
-		switch {
-		case rankVerdict(one.Verdict) < rankVerdict(out.Verdict):
-			out = one
-		case one.Verdict == out.Verdict:
-			out = combineResults(out, one)
+		if rankVerdict(one.Verdict) < rankVerdict(out.Verdict) {
+			out = newResultBuilder(one.Verdict)
+		}
+		if one.Verdict == out.Verdict {
+			out.addResult(&one)
 		}
 	}
 	if out.Verdict == gate.Fails && len(out.Because) == 0 {
 		out.addReason(Reason{Code: gate.NoGate, Message: noGateText(p)})
 	}
-	return out
+	return out.Result
 }
 
 // isAbout reports whether a gate says anything about a property: a verified client certificate is a
@@ -176,7 +175,7 @@ func (g *Gate) isAbout(p gate.Property) bool {
 
 // judgeGroup returns what alternatives say.
 func (g *Gates) judgeGroup(p gate.Property, methods []string, gates []*Gate) Result {
-	out := Result{Verdict: gate.Holds}
+	out := newResultBuilder(gate.Holds)
 	var reasons [][]Reason
 	for _, one := range gates {
 		all := g.collectReasons(p, methods, one)
@@ -200,7 +199,7 @@ func (g *Gates) judgeGroup(p gate.Property, methods []string, gates []*Gate) Res
 			out.addCounter(c)
 		}
 	}
-	return out
+	return out.Result
 }
 
 // collectReasons returns why a gate does not hold for a property: its own reasons, and that of
@@ -225,42 +224,6 @@ func newUse(g *Gate, p gate.Property) Use {
 		out.Method = "clientCertificate"
 	}
 	return out
-}
-
-func (r *Result) addUse(u Use) {
-	if !slices.Contains(r.By, u) {
-		r.By = append(r.By[:len(r.By):len(r.By)], u)
-	}
-}
-
-func (r *Result) addMethod(m string) {
-	if !slices.Contains(r.Methods, m) {
-		r.Methods = append(r.Methods[:len(r.Methods):len(r.Methods)], m)
-		slices.Sort(r.Methods)
-	}
-}
-
-func (r *Result) addReason(reason Reason) {
-	if reason.Code == gate.Required && reason.Object == nil {
-		return
-	}
-	same := func(o Reason) bool {
-		return o.Code == reason.Code && o.Field == reason.Field && (o.Object == nil) == (reason.Object == nil) &&
-			(o.Object == nil || *o.Object == *reason.Object)
-	}
-	if !slices.ContainsFunc(r.Because, same) {
-		r.Because = append(r.Because[:len(r.Because):len(r.Because)], reason)
-	}
-}
-
-func (r *Result) addCounter(c Counter) {
-	same := func(o Counter) bool {
-		return o.Limit == c.Limit && o.Per == c.Per && o.Scope == c.Scope && o.Replicas == c.Replicas &&
-			slices.Equal(o.Key, c.Key)
-	}
-	if !slices.ContainsFunc(r.Counters, same) {
-		r.Counters = append(r.Counters[:len(r.Counters):len(r.Counters)], c)
-	}
 }
 
 // WorstOf returns what holds for two classes of requests together. A class of which nobody gets
@@ -311,7 +274,7 @@ func (r *Result) AppendKey(key []byte) []byte {
 		key = append(append(append(append(key, b.Code...), ' '), b.Message...), ',')
 	}
 	for _, c := range r.Counters {
-		key = fmt.Appendf(key, "%v/%s %s %s %q,", c.Limit, c.Per, c.Scope, c.Replicas, c.Key)
+		key = append(append(key, c.key()...), ',')
 	}
 	return append(key, ']')
 }

@@ -33,6 +33,8 @@ type Settings struct {
 	// conditional is true of settings that are in force if what they name exists; else requests get
 	// an error.
 	conditional bool
+
+	sources map[string]model.Ref // who wrote what Source was asked for
 }
 
 // FoundValue is a value among settings.
@@ -242,6 +244,19 @@ func (s *Settings) Source(path ...string) model.Ref {
 	if s.Verdict == nil { // of gates on every path
 		return model.Ref{}
 	}
+	key := strings.Join(path, "\x00")
+	if known, found := s.sources[key]; found {
+		return known
+	}
+	if s.sources == nil {
+		s.sources = map[string]model.Ref{}
+	}
+	s.sources[key] = s.findSource(path)
+	return s.sources[key]
+}
+
+// findSource is Source where one of the rules of the verdict has to be found.
+func (s *Settings) findSource(path []string) model.Ref {
 	best, common := (*merge.Rule)(nil), -1
 	for i := range s.Verdict.Result.Rules {
 		rule := &s.Verdict.Result.Rules[i]

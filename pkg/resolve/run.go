@@ -60,6 +60,9 @@ type engine interface {
 	// stacksHolding tells for every stack whether a policy holds in it, or is kept out of it by
 	// another one.
 	stacksHolding(p *policy.Policy) []bool
+	// countSettings returns for every stack how many settings the policies in it write, and one more
+	// for each policy.
+	countSettings() []int
 }
 
 // Run decodes the policies of a snapshot, attaches them and walks the contexts of every kind.

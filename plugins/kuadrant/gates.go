@@ -124,12 +124,16 @@ func buildLimitGate(in protect.Input, g protect.Gate) []protect.Gate {
 		g.AddReason(gate.Unlimited, g.Field)
 	}
 	g.Order = earlyLimitOrder
-	for _, s := range in.InForce {
-		if s.Kind.GroupKind.Group == "kuadrant.io" && readsIdentity(s.Value("limits")) {
-			g.Order = lateLimitOrder
-		}
+	type identityKey struct{}
+	if model.Recall(in.Memo, identityKey{}, func() bool { return slices.ContainsFunc(in.InForce, limitsByIdentity) }) {
+		g.Order = lateLimitOrder
 	}
 	return []protect.Gate{g}
+}
+
+// limitsByIdentity reports whether settings have a limit that reads who the request is from.
+func limitsByIdentity(s *protect.Settings) bool {
+	return s.Kind.GroupKind.Group == "kuadrant.io" && readsIdentity(s.Value("limits"))
 }
 
 // readsIdentity reports whether an expression among settings reads who the request is from.

@@ -31,7 +31,7 @@ func commonGroups() []commonGroup {
 			"policy-kind", "schemas"},
 			[]string{"enable-helm", "source", "destination", "substitute", "substitute-from", "policy-kinds",
 				"vendor-setting", "vendor-version", "assume", "crds", "validate", "max-document",
-				"max-input", "max-steps"}},
+				"max-input", "max-settings", "max-steps"}},
 		{"Output", []string{"output", "watch", "limit", "sort-by", "strict", "quiet", "verbose"},
 			[]string{"color", "no-headers", "template", "allow-missing-template-keys", "v"}},
 		{"Connection", []string{"context", "contexts", "kubeconfig", "as"},

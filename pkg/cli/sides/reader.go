@@ -141,6 +141,9 @@ func (r *Reader) ReadBoth(ctx context.Context, from, to Side) (before, after *so
 	one.Go(func() { before = r.Resolve(first) })
 	after = r.Resolve(second)
 	one.Wait()
+	if err := cmp.Or(before.CheckSize(), after.CheckSize()); err != nil {
+		return nil, nil, err
+	}
 	return before, after, nil
 }
 

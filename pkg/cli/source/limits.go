@@ -1,18 +1,26 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 )
 
 // LimitFlags say how much a run may read. What is beyond is not read, and a problem or an error
 // says so.
-type LimitFlags struct{ Input, Document ByteSize }
+type LimitFlags struct {
+	Input, Document ByteSize
+	Settings        int // what policies may write, counted at every target and way to it
+}
+
+// defaultSettings is as much as a hundred settings at each of ten thousand route rules.
+const defaultSettings = 1_000_000
 
 func (f *LimitFlags) addFlags(fs *pflag.FlagSet) {
 	d := load.DefaultLimits()
@@ -20,6 +28,19 @@ func (f *LimitFlags) addFlags(fs *pflag.FlagSet) {
 	fs.Var(&f.Input, "max-input", "how much may be read in all, of files or of a cluster, unpacked")
 	fs.Var(&f.Document, "max-document",
 		"maximum size of one YAML document (four times that for one API response)")
+	fs.IntVar(&f.Settings, "max-settings", defaultSettings,
+		"how many settings policies may write, counted at each route rule and for each listener that leads to it")
+	fs.Lookup("max-settings").Hidden = true
+}
+
+// CheckSize returns the error of an input whose answers would be too large.
+func (s *Session) CheckSize() error {
+	limit := cmp.Or(s.Flags.Limits.Settings, defaultSettings)
+	if s.CountSettings(limit) <= limit {
+		return nil
+	}
+	return failure.NoAnswer(fmt.Sprintf("policies write more than %d settings, counted at each route rule and for each "+
+		"listener that leads to it", limit), "read less at once, or raise --max-settings")
 }
 
 func (f *LimitFlags) Values() load.Limits {

@@ -117,7 +117,11 @@ func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error)
 		return nil, f.NewSession(engine.Resolve(in), env.Streams).printRights(ctx)
 	}
 	in.Problems = append(in.Problems, f.Schemas.problems...)
-	return f.NewSession(engine.Resolve(in), env.Streams), nil
+	session := f.NewSession(engine.Resolve(in), env.Streams)
+	if err := session.CheckSize(); err != nil {
+		return nil, err
+	}
+	return session, nil
 }
 
 // NewSession makes the session of an input that these flags name.

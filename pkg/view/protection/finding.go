@@ -195,6 +195,15 @@ func isProtective(p gate.Property) bool {
 
 // noteGates notes what each policy does with the gates in force on one path.
 func (s *protectionSurvey) noteGates(g *protect.Gates, gates []protect.Gate, rule model.Ref) {
+	failures := map[gateGroup]*gateFailure{}
+	for i := range gates {
+		one := &gates[i]
+		key := newGateGroup(one)
+		if failures[key] == nil {
+			failures[key] = &gateFailure{}
+		}
+		failures[key].note(one)
+	}
 	for i := range gates {
 		one := &gates[i]
 		s.noteFailOpen(one, rule)
@@ -202,36 +211,49 @@ func (s *protectionSurvey) noteGates(g *protect.Gates, gates []protect.Gate, rul
 		if effect == nil {
 			continue
 		}
-		failing, trial := findFailingReasons(gates, one)
+		failure := failures[newGateGroup(one)]
 		result := g.JudgeProperty(one.Property)
 		switch {
-		case trial:
+		case failure.trial:
 			effect.onlyReports = true
-		case len(failing) == 0, isProtective(one.Property) && result.Verdict == gate.Holds:
+		case len(failure.reasons) == 0, isProtective(one.Property) && result.Verdict == gate.Holds:
 			effect.useful = true
 		case isProtective(one.Property):
-			effect.noteFailure(failing, rule)
+			effect.noteFailure(failure.reasons, rule)
 		}
 	}
 }
 
-// findFailingReasons returns why a gate, or an alternative to it of the same policy, fails; none if
-// it holds or may hold. trial: it only reports.
-func findFailingReasons(gates []protect.Gate, of *protect.Gate) (out []protect.Reason, trial bool) {
-	for i := range gates {
-		one := &gates[i]
-		if one.Object != of.Object || one != of && (of.Group == "" || one.Group != of.Group) ||
-			one.Verdict() != gate.Fails {
-			continue
-		}
-		for _, r := range one.Reasons {
-			trial = trial || r.Code == gate.DryRun
-			if r.Code.VerdictOf() == gate.Fails {
-				out = append(out, r)
-			}
+// gateGroup is what alternatives of one policy have in common, or one gate that stands alone.
+type gateGroup struct {
+	object model.Ref
+	name   string
+	alone  *protect.Gate
+}
+
+func newGateGroup(g *protect.Gate) gateGroup {
+	if g.Group == "" {
+		return gateGroup{alone: g}
+	}
+	return gateGroup{object: g.Object, name: g.Group}
+}
+
+// gateFailure is why one of several alternatives fails; none if all hold or may hold.
+type gateFailure struct {
+	reasons []protect.Reason
+	trial   bool // one only reports
+}
+
+func (f *gateFailure) note(g *protect.Gate) {
+	if g.Verdict() != gate.Fails {
+		return
+	}
+	for _, r := range g.Reasons {
+		f.trial = f.trial || r.Code == gate.DryRun
+		if r.Code.VerdictOf() == gate.Fails {
+			f.reasons = append(f.reasons, r)
 		}
 	}
-	return out, trial
 }
 
 // noteFailure notes that a gate of the policy fails. A gate that is switched off is taken to be
