@@ -1,11 +1,14 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -51,6 +54,7 @@ func GitRevision(ctx context.Context, t GitTree) ([]input.TextFile, []model.Prob
 type gitReader struct {
 	tree      GitTree
 	isFile    bool   // the path is that of a file
+	isBare    bool   // the repository is a bare one, and within no working tree
 	prefix    string // the folder where git is run, from the top of the repository
 	fullPath  string // the path from the top of the repository
 	rootTree  string // the revision's tree
@@ -82,18 +86,9 @@ func (g *gitReader) findRevision(ctx context.Context) error {
 	if strings.ContainsAny(g.tree.Rev+g.tree.Path, "\n\x00") {
 		return g.newError("a revision and a path are on one line", "")
 	}
-	prefix, words, err := g.runGit(ctx, "rev-parse", "--show-prefix")
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, exec.ErrNotFound):
-		return g.newError("there is no git program to read it with", "install git, or name two folders")
-	case err != nil && strings.Contains(words, "not a git repository"):
-		return g.newError("this is no git repository", "run it inside of one, or name folders")
-	case err != nil:
-		return g.newError("git says: "+document.ProgramFailure(words, err), "")
+	if err := g.findRepository(ctx); err != nil {
+		return err
 	}
-	g.prefix = strings.TrimSuffix(prefix, "\n")
 	g.fullPath = path.Join(g.prefix, g.tree.Path)
 	if path.IsAbs(g.tree.Path) || g.fullPath == ".." || strings.HasPrefix(g.fullPath, "../") {
 		return g.newError("the path leads out of the repository", "paths are relative to the working directory")
@@ -105,6 +100,62 @@ func (g *gitReader) findRevision(ctx context.Context) error {
 	g.rootTree = strings.TrimSpace(tree)
 	return nil
 }
+
+// findRepository notes where git is run, from the top of the repository. A bare repository within a
+// working tree is not used: it is made of ordinary files, which anyone may have committed, and git
+// would believe it instead of the real one.
+func (g *gitReader) findRepository(ctx context.Context) error {
+	out, words, err := g.runGit(ctx, "rev-parse", "--show-prefix", "--absolute-git-dir")
+	if err != nil && strings.Contains(words, "safe.bareRepository") && !g.isInWorkingTree() {
+		g.isBare = true
+		out, words, err = g.runGit(ctx, "rev-parse", "--show-prefix", "--absolute-git-dir")
+	}
+	prefix, dir, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "\n")
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return g.newError("there is no git program to read it with", "install git, or name two folders")
+	case err != nil && strings.Contains(words, "not a git repository"):
+		return g.newError("this is no git repository", "run it inside of one, or name folders")
+	case err != nil && strings.Contains(words, "safe.bareRepository"), err == nil && g.isEmbedded(dir):
+		return g.newError("a bare repository lies within a working tree, and is not used",
+			"run it outside of that folder; if the bare repository is the one you mean, name it: GIT_DIR=/path/to/it")
+	case err != nil && strings.Contains(words, "dubious ownership"):
+		return g.newError("git says: "+document.ProgramFailure(words, err),
+			"if you trust its owner: git config --global --add safe.directory PATH")
+	case err != nil:
+		return g.newError("git says: "+document.ProgramFailure(words, err), "")
+	}
+	g.prefix = prefix
+	return nil
+}
+
+// isEmbedded reports whether git has taken the folder where it is run, or one above it, for a bare
+// repository though it is within a working tree, as releases before 2.38 do.
+func (g *gitReader) isEmbedded(dir string) bool {
+	if os.Getenv("GIT_DIR") != "" || filepath.Base(dir) == ".git" {
+		return false
+	}
+	below, err := filepath.Rel(input.RealPath(filepath.FromSlash(dir)), g.folder())
+	return err == nil && filepath.IsLocal(below) && g.isInWorkingTree()
+}
+
+// isInWorkingTree reports whether the folder where git is run, or one above it, is the top of a
+// working tree.
+func (g *gitReader) isInWorkingTree() bool {
+	for dir := g.folder(); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// folder is where git is run, without links.
+func (g *gitReader) folder() string { return input.RealPath(cmp.Or(g.tree.Dir, ".")) }
 
 // resolvePath returns the id of the tree, or of the file, that the path names in the revision.
 func (g *gitReader) resolvePath(ctx context.Context) (string, error) {

@@ -20,9 +20,14 @@ import (
 // gitExitDelay is how long git may take to end once it is told to.
 const gitExitDelay = 2 * time.Second
 
-// newCommand returns a run of git that changes nothing, asks nothing and fetches nothing.
+// newCommand returns a run of git that changes nothing, asks nothing and fetches nothing. The
+// configuration of the user and of the system counts, safe.directory above all.
 func (g *gitReader) newCommand(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", args...)
+	bare := "explicit"
+	if g.isBare {
+		bare = "all"
+	}
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.bareRepository=" + bare}, args...)...)
 	cmd.Dir, cmd.WaitDelay = g.tree.Dir, gitExitDelay
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
 		"GIT_ALLOW_PROTOCOL=none") // what fetches in spite of all that, as git before 2.45 does, has no way to
