@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
@@ -41,9 +43,10 @@ func TestNamedFileIsMeant(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
-	loadtest.Write(t, map[string]string{"m/a.yaml": loadtest.Thing("a"), "other/b.yaml": loadtest.Thing("b")})
+	loadtest.Write(t, map[string]string{"m/a.yaml": loadtest.Thing("a"), "other/b.yaml": loadtest.Thing("b"),
+		"m/sub/c.txt": loadtest.Thing("c")})
 	for link, to := range map[string]string{"m/loop": "../m", "m/z.yaml": "a.yaml", "m/y.yaml": "../other/b.yaml",
-		"folder": "m"} {
+		"m/in.yaml": "sub/c.txt", "m/zero.yaml": "/dev/zero", "folder": "m"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
 		}
@@ -52,7 +55,30 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a folder/a.yaml:1", "thing/ns/b folder/y.yaml:1")
+	const out = ": not read: it is a link that leads out of folder (name what it leads to with -f if it is part of the input)"
+	loadtest.Same(t, loadtest.Describe(s), "thing/ns/a folder/a.yaml:1", "thing/ns/c folder/in.yaml:1",
+		"warning NotEvaluated folder/y.yaml:1"+out, "warning NotEvaluated folder/zero.yaml:1"+out)
+	if len(s.Omissions) != 2 || s.Omissions[0].By != "folder/y.yaml" {
+		t.Errorf("left out: %v", s.Omissions)
+	}
+	loadtest.Same(t, loadtest.Describe(files(t, "m", "other/b.yaml", "m/y.yaml")), "thing/ns/a m/a.yaml:1",
+		"thing/ns/b other/b.yaml:1", "thing/ns/c m/in.yaml:1",
+		"warning NotEvaluated m/zero.yaml:1"+strings.Replace(out, "folder", "m", 1))
+}
+
+// TestDevices: what never gives anything is given up, and a pipe that nobody writes to for as long
+// as the reader is asked to wait.
+func TestDevices(t *testing.T) {
+	t.Chdir(t.TempDir())
+	pipe, err := exec.LookPath("mkfifo")
+	if err != nil || exec.Command(pipe, "pipe").Run() != nil {
+		t.Skip("there are no pipes")
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer stop()
+	if _, err := load.Files(ctx, load.Options{Paths: []string{"pipe"}}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a pipe: %v", err)
+	}
 }
 
 func TestNoAnswer(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"io"
-	"os"
 	"regexp"
 	"time"
 
@@ -22,7 +21,7 @@ var readAtField = regexp.MustCompile(`(?m)^\s*"?readAt"?:\s*"?([0-9TZ:.+-]+)"?`)
 // SnapshotTime returns when the cluster of a snapshot was read, by its header. It is zero if the
 // header does not say so, or if the file is no snapshot. Only the beginning of the file is read.
 func SnapshotTime(path string) (time.Time, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -147,9 +147,9 @@ func readTests(names []string) ([]requirement.TestFile, error) {
 
 // runTestFile runs the tests of one document.
 func (f *TestOptions) runTestFile(ctx context.Context, file requirement.TestFile) ([]requirement.TestResult, error) {
-	var names []string
-	for _, name := range file.Requirements {
-		names = append(names, localfile.ResolveRelative(file.Name, name))
+	names, err := resolveNames(file.Name, file.Requirements)
+	if err != nil {
+		return nil, err
 	}
 	reqs, err := finding.ReadRequirements(names, nil)
 	if err != nil {
@@ -157,8 +157,8 @@ func (f *TestOptions) runTestFile(ctx context.Context, file requirement.TestFile
 	}
 	kinds := f.Source
 	kinds.Settings = slices.Concat(file.Settings, f.Source.Settings)
-	for _, name := range file.PolicyKinds {
-		kinds.FoundKinds = append(kinds.FoundKinds, localfile.ResolveRelative(file.Name, name))
+	if kinds.FoundKinds, err = resolveNames(file.Name, file.PolicyKinds); err != nil {
+		return nil, err
 	}
 	if kinds.Schemas.Catalogue, err = plugin.Schemas(f.Environment.Plugins); err != nil {
 		return nil, err
@@ -175,6 +175,19 @@ func (f *TestOptions) runTestFile(ctx context.Context, file requirement.TestFile
 			return nil, err
 		}
 		out = append(out, runTest(ctx, engine, t, reqs))
+	}
+	return out, nil
+}
+
+// resolveNames returns the paths of files that a file of tests names.
+func resolveNames(file string, names []string) ([]string, error) {
+	var out []string
+	for _, name := range names {
+		path, err := localfile.ResolveRelative(file, name)
+		if err != nil {
+			return nil, failure.NoAnswer(fmt.Sprintf("reading tests: %s: %s", file, err), "keep what tests name beside them")
+		}
+		out = append(out, path)
 	}
 	return out, nil
 }
@@ -197,7 +210,10 @@ func runTest(ctx context.Context, engine *dopolicy.Engine, t *requirement.Test,
 func resolveTestInput(ctx context.Context, engine *dopolicy.Engine, t *requirement.Test) (*dopolicy.Input, []string) {
 	var options load.Options
 	for _, name := range t.Files {
-		path := localfile.ResolveRelative(t.Origin.File, name)
+		path, err := localfile.ResolveRelative(t.Origin.File, name)
+		if err != nil {
+			return nil, []string{err.Error()}
+		}
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return nil, []string{path + ": not a regular file"}
 		}

@@ -1,14 +1,13 @@
 package diff
 
 import (
-	"os"
-
 	"github.com/spf13/pflag"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/behavior"
 )
@@ -93,7 +92,7 @@ func (f *Behavior) readAccessLog(s run.Streams) (*behavior.AccessLog, error) {
 	}
 	in := s.In
 	if f.Weights != "-" {
-		file, err := os.Open(f.Weights)
+		file, err := input.Open(f.Weights)
 		if err != nil {
 			return nil, failure.Usage("name an access log", "--weights: %s", err)
 		}

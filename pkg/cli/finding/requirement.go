@@ -17,7 +17,11 @@ import (
 func (f *Flags) LoadRequirements(config check.Config) ([]*requirement.Requirement, error) {
 	var files []string
 	for _, name := range config.Requirements {
-		files = append(files, localfile.ResolveRelative(f.Config, name))
+		file, err := localfile.ResolveRelative(f.Config, name)
+		if err != nil {
+			return nil, failure.NoAnswer(fmt.Sprintf("reading requirements: %s", err), "name it with --requirements")
+		}
+		files = append(files, file)
 	}
 	return ReadRequirements(files, f.Requirements)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
 
 // IsPattern reports whether a path is one that stands for several, and not that of a file with such
@@ -55,11 +56,30 @@ func Expand(path string) ([]string, error) {
 		name := e.Name()
 		if !strings.HasPrefix(name, ".") && (e.IsDir() || IsArchive(name) ||
 			slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name))) {
-			out = append(out, filepath.Join(path, name))
+			file := filepath.Join(path, name)
+			if err := checkEntry(path, file); err != nil {
+				return nil, failure.NoAnswer(err.Error(), "take it out of the folder, or name the files that are meant")
+			}
+			out = append(out, file)
 		}
 	}
 	if len(out) == 0 {
 		return nil, failure.NoAnswer(path+" holds no snapshots or manifests", "their names end in .tgz, .yaml or .json")
 	}
 	return out, nil
+}
+
+// checkEntry returns an error for an entry of a folder that leads out of it, or that could be read
+// for ever.
+func checkEntry(folder, file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil: // reading the file reports the error
+		return nil
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return fmt.Errorf("reading %s: %w", file, errNotRegular)
+	case !input.IsInside(folder, file):
+		return fmt.Errorf("reading %s: it is a link that leads out of %s", file, folder)
+	}
+	return nil
 }

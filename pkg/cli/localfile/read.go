@@ -5,20 +5,29 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
 
 // maxSize is how many bytes a file may have that people write by hand: requirements, tests,
 // configs, descriptors, templates.
 const maxSize = 16 << 20
 
-// Read reads a file that people write. A file that the command line names may be a pipe,
-// as of <(…); one that another file names, or that is found, has to be a regular file.
+var errNotRegular = errors.New("not a regular file")
+
+// Read reads a file that people write. A file that the command line names may be a pipe, as of <(…);
+// one that another file names, or that is found, has to be a regular file in the tree that it is
+// found in.
 func Read(name string, byHand bool) ([]byte, error) {
-	if info, err := os.Stat(name); err == nil && !byHand && !info.Mode().IsRegular() {
-		return nil, &os.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	if info, err := os.Stat(name); err == nil && !byHand {
+		if err := checkFound(name); err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, &os.PathError{Op: "read", Path: name, Err: errNotRegular}
+		}
 	}
-	f, err := os.Open(name)
+	f, err := input.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -29,16 +38,11 @@ func Read(name string, byHand bool) ([]byte, error) {
 // ReadLimited reads all of a file, which may not have more than so many bytes.
 func ReadLimited(in io.Reader, name string, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, most+1))
-	if err == nil && int64(len(text)) > most {
+	switch {
+	case err != nil:
+		err = input.ReadFailure(err)
+	case int64(len(text)) > most:
 		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", most>>20)}
 	}
 	return text, err
-}
-
-// ResolveRelative returns the path of a file that another file names relative to itself.
-func ResolveRelative(file, name string) string {
-	if filepath.IsAbs(name) || file == "" {
-		return name
-	}
-	return filepath.Join(filepath.Dir(file), name)
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
 
 // LocateError says in which line of a file a request is wrong.
@@ -23,7 +23,7 @@ func LocateError(place string, err error) error {
 // ReadFile reads one request a line.
 func ReadFile(file string, in io.Reader) ([]Request, error) {
 	if file != "-" {
-		f, err := os.Open(file)
+		f, err := input.Open(file)
 		if err != nil {
 			return nil, failure.NoAnswer(fmt.Sprintf("reading requests: %s", err),
 				"give a file with one request per line")
@@ -48,7 +48,7 @@ func ReadFile(file string, in io.Reader) ([]Request, error) {
 		out = append(out, one)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, failure.NoAnswer(fmt.Sprintf("reading requests from %s: %s", file, err),
+		return nil, failure.NoAnswer(fmt.Sprintf("reading requests from %s: %s", file, input.ReadFailure(err)),
 			"write one request per line")
 	}
 	if len(out) == 0 {

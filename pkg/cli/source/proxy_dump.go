@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/localfile"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -90,7 +90,7 @@ func (q *DumpFlags) readDumps(s run.Streams) ([]*dataplane.Proxy, error) {
 // readDump reads a dump; bounded like everything that is read.
 func readDump(name string, in io.Reader) ([]byte, error) {
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := input.Open(name)
 		if err != nil {
 			return nil, err
 		}

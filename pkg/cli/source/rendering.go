@@ -66,6 +66,10 @@ func (f *RenderingFlags) Prepare() error {
 	}
 	f.sources, f.values = nil, gitops.Values{}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		if _, err := localfile.ResolveRelative("", sources[name]); err != nil && sources[name] != "" {
+			return failure.NoAnswer(fmt.Sprintf("%s: sources: %s", ConfigFile, err),
+				"name it with --source "+name+"=FOLDER")
+		}
 		if err := f.addSource(name, sources[name]); err != nil {
 			return failure.Usage("write KIND/NAMESPACE/NAME: FOLDER, or https://HOST/REPOSITORY: FOLDER",
 				"%s: sources: %s", ConfigFile, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/localfile"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/schema"
 )
@@ -148,12 +148,29 @@ func (f *SchemaFlags) readOptions(ctx context.Context, limits load.Limits) (sche
 	return o, nil
 }
 
+// noteLinksOut notes the schemas of a folder that are links out of it, which are not read.
+func (f *SchemaFlags) noteLinksOut(folder string, files []string) {
+	for _, file := range files {
+		if input.IsInside(folder, file) {
+			continue
+		}
+		f.problems = append(f.problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Origin:  &model.Origin{File: filepath.ToSlash(file), Line: 1},
+			Message: "not read: it is a link that leads out of " + folder, Hint: "put the schema itself there"})
+	}
+}
+
 func (f *SchemaFlags) readDefinitions(ctx context.Context, limits load.Limits) error {
 	var paths []string
 	f.folders = nil
 	for _, name := range f.Definitions {
 		if found, err := filepath.Glob(filepath.Join(name, "*", "*_*.json")); err == nil && len(found) > 0 {
-			f.folders = append(f.folders, schema.SchemaFolder{Name: name, Files: os.DirFS(name)})
+			files, err := localfile.OpenFolder(name)
+			if err != nil {
+				return failure.NoAnswer(fmt.Sprintf("reading schemas: %s", err), "")
+			}
+			f.folders = append(f.folders, schema.SchemaFolder{Name: name, Files: files})
+			f.noteLinksOut(name, found)
 		} else {
 			paths = append(paths, name)
 		}
@@ -168,7 +185,7 @@ func (f *SchemaFlags) readDefinitions(ctx context.Context, limits load.Limits) e
 	}
 	f.definitions = in.Definitions()
 	for _, p := range in.Problems {
-		if p.Severity == model.Error {
+		if p.Severity == model.Error || p.Code == model.NotEvaluated && p.Severity == model.Warning {
 			f.problems = append(f.problems, p)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
@@ -47,13 +48,14 @@ func (r *Reader) unpackFile(ctx context.Context, s File, packed []byte) ([]docum
 		r.Remaining -= int64(len(text))
 		return r.splitFile(s, ToUTF8(text))
 	}
-	files, err := r.readArchive(tar.NewReader(in), most)
+	files, links, err := r.readArchive(tar.NewReader(in), most)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return r.addUnusableArchive(s, err)
 	}
+	r.addUnreadLinks(s, files, links)
 	return r.splitArchive(s, files)
 }
 
@@ -87,32 +89,41 @@ func (r *Reader) addUnusableArchive(s File, err error) ([]document.Raw, error) {
 
 // readArchive returns the manifests of an archive. Some entries claim to be larger than what is
 // there for them: what they claim counts.
-func (r *Reader) readArchive(t *tar.Reader, most int64) ([]archivedFile, error) {
-	var files []archivedFile
+func (r *Reader) readArchive(t *tar.Reader, most int64) (files []archivedFile, links []archivedLink, err error) {
 	for n := 0; ; n++ {
 		entry, err := t.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return files, nil
+			return files, links, nil
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case n == maxArchiveEntries:
-			return nil, fmt.Errorf("it has more than %d entries", maxArchiveEntries)
+			return nil, nil, fmt.Errorf("it has more than %d entries", maxArchiveEntries)
+		case IsManifest(entry.Name) && entry.Typeflag == tar.TypeSymlink:
+			target := entry.Linkname
+			if !path.IsAbs(target) {
+				target = path.Join(path.Dir(entry.Name), target)
+			}
+			links = append(links, archivedLink{entry.Name, target})
+			continue
+		case IsManifest(entry.Name) && entry.Typeflag == tar.TypeLink:
+			links = append(links, archivedLink{entry.Name, path.Clean(entry.Linkname)})
+			continue
 		case entry.Typeflag != tar.TypeReg || !IsManifest(entry.Name):
 			continue
 		case isSparse(entry):
-			return nil, errors.New("it has files with holes")
+			return nil, nil, errors.New("it has files with holes")
 		}
 		if most -= entry.Size; most < 0 {
-			return nil, fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor)
+			return nil, nil, fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor)
 		}
 		if err := r.checkRemaining(entry.Size); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		r.Remaining -= entry.Size
 		text, err := io.ReadAll(t)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		files = append(files, archivedFile{entry.Name, text})
 	}
@@ -153,6 +164,23 @@ func (m *boundedReader) Read(p []byte) (int, error) {
 type archivedFile struct {
 	name string
 	text []byte
+}
+
+// archivedLink is a link of an archive, and the file of the archive that it would lead to.
+type archivedLink struct{ name, target string }
+
+// addUnreadLinks notes the links of an archive to what is not read of it. Others add nothing: what
+// they lead to is read by its own name.
+func (r *Reader) addUnreadLinks(s File, files []archivedFile, links []archivedLink) {
+	read := map[string]bool{}
+	for _, f := range files {
+		read[path.Clean(f.name)] = true
+	}
+	for _, l := range links {
+		if !read[l.target] {
+			r.addLinkOut(s.Name+"/"+l.name, "what is read of "+s.Name)
+		}
+	}
 }
 
 // splitArchive returns the documents of an archive that was read to its end. Its files count as found

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -31,6 +32,39 @@ func TestArchiveBeyondLimit(t *testing.T) {
 	if _, err := r.unpackFile(context.Background(), File{Name: "x.tgz"}, packed.Bytes()); err != nil ||
 		len(r.Problems) != 1 || r.Problems[0].Code != model.LimitExceeded {
 		t.Errorf("%v, %v", r.Problems, err)
+	}
+}
+
+// TestArchivedLinks: links of an archive lead to what is read of it by its own name, or are noted.
+func TestArchivedLinks(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(z)
+	for _, h := range []tar.Header{
+		{Name: "m/a.yaml"}, {Name: "m/in.yaml", Typeflag: tar.TypeSymlink, Linkname: "a.yaml"},
+		{Name: "m/same.yaml", Typeflag: tar.TypeLink, Linkname: "m/a.yaml"},
+		{Name: "m/out.yaml", Typeflag: tar.TypeSymlink, Linkname: "../../a.yaml"},
+		{Name: "m/absolute.yaml", Typeflag: tar.TypeSymlink, Linkname: "/a.yaml"},
+		{Name: "m/text.yaml", Typeflag: tar.TypeLink, Linkname: "m/a.txt"}, {Name: "x", Typeflag: tar.TypeSymlink, Linkname: "/"},
+	} {
+		if err := archive.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if archive.Close() != nil || z.Close() != nil {
+		t.Fatal("packing")
+	}
+	r := &Reader{Remaining: 1 << 20}
+	if _, err := r.unpackFile(context.Background(), File{Name: "x.tgz"}, packed.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	var noted []string
+	for _, p := range r.Problems {
+		noted = append(noted, p.Origin.File)
+	}
+	want := []string{"x.tgz/m/out.yaml", "x.tgz/m/absolute.yaml", "x.tgz/m/text.yaml"}
+	if !slices.Equal(noted, want) || len(r.Omissions) != len(want) {
+		t.Errorf("noted %q, want %q; left out %v", noted, want, r.Omissions)
 	}
 }
 

@@ -24,6 +24,7 @@ type File struct {
 	Named    bool      // given by its own name rather than found in a folder
 	Content  *TextFile // what is in it, if that is known
 	RealPath string    // the path without links; empty for standard input
+	LeavesAt string    // the folder that it was found in, if it is a link that leads out of that: it is not read
 }
 
 // Folder is a folder of the input.
@@ -43,7 +44,8 @@ func (s File) documentFile() document.File { return document.File{Name: s.Name, 
 // Finder collects the files of an input, each once, in the order in which they are reached.
 type Finder struct {
 	recursive           bool
-	SeparateDeployments bool // kustomizations and charts are kept apart from manifests
+	root                string // the named folder whose files are being collected
+	SeparateDeployments bool   // kustomizations and charts are kept apart from manifests
 	Files               []File
 	indexByPath         map[string]int // by the real path
 
@@ -79,6 +81,7 @@ func (f *Finder) addPath(p string) error {
 		f.addFile(File{Path: p, Name: name, Named: true})
 		return nil
 	}
+	f.root = p
 	found, err := f.addFolder(p, name)
 	if err != nil {
 		return err
@@ -91,10 +94,13 @@ func (f *Finder) addPath(p string) error {
 }
 
 // addFile adds a file unless it was reached before. A file that is once given by name counts as
-// given by name.
+// given by name; one that is reached without a link out of a folder is read.
 func (f *Finder) addFile(s File) {
 	key := RealPath(s.Path)
 	if i, seen := f.indexByPath[key]; seen {
+		if known := &f.Files[i]; known.LeavesAt != "" && s.LeavesAt == "" {
+			known.Path, known.Name, known.LeavesAt = s.Path, s.Name, ""
+		}
 		f.Files[i].Named = f.Files[i].Named || s.Named
 		return
 	}
@@ -127,7 +133,7 @@ func (f *Finder) addFolder(dir, name string) (found bool, err error) {
 				f.KustomizedFolders = append(f.KustomizedFolders, Folder{dir, name})
 			}
 		case IsManifest(e.Name()):
-			here = f.addManifest(p, n)
+			here = f.addManifest(e, p, n)
 		}
 		if err != nil {
 			return found, err
@@ -148,13 +154,23 @@ func (f *Finder) addSubfolder(dir, name string) (bool, error) {
 	return f.addFolder(dir, name)
 }
 
-// addManifest adds a manifest that was found in a folder. Pipes and devices are not manifests:
-// reading one could wait forever. What cannot be looked at is left to the reader to report.
-func (f *Finder) addManifest(p, name string) bool {
-	if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() {
+// addManifest adds a manifest that was found in a folder. A link leads to a file of the named folder,
+// or is not read: whoever may write to the folder need not be allowed to read what is beside it.
+// Pipes and devices are not manifests: reading one could wait forever. What cannot be looked at is
+// left to the reader to report.
+func (f *Finder) addManifest(e fs.DirEntry, p, name string) bool {
+	file := File{Path: p, Name: name}
+	info, err := os.Stat(p)
+	isLink := e.Type()&fs.ModeSymlink != 0
+	switch {
+	case err == nil && info.IsDir():
+		return false
+	case err == nil && isLink && !IsInside(f.root, p):
+		file.LeavesAt = filepath.ToSlash(filepath.Clean(f.root))
+	case err == nil && !info.Mode().IsRegular():
 		return false
 	}
-	f.addFile(File{Path: p, Name: name})
+	f.addFile(file)
 	return true
 }
 
@@ -163,21 +179,6 @@ func isChartFile(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" && !e.IsD
 // IsKustomization reports whether a file of that name is a kustomization.
 func IsKustomization(name string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
-}
-
-// RealPath tells files apart: the absolute path without links, or as much of that as can be found
-// out.
-func RealPath(p string) string {
-	if p == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(p); err == nil {
-		p = abs
-	}
-	if resolved, err := filepath.EvalSymlinks(p); err == nil {
-		p = resolved
-	}
-	return p
 }
 
 // IsHidden reports whether a file or folder of that name is left out of an input.

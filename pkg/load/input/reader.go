@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"unicode/utf16"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
@@ -94,6 +93,10 @@ func (r *Reader) addBrokenFile(s File, what, hint string) {
 
 // ReadContent returns the content of one file, or nothing if that is more than may still be read.
 func (r *Reader) ReadContent(ctx context.Context, s File) ([]byte, error) {
+	if s.LeavesAt != "" {
+		r.addLinkOut(s.Name, s.LeavesAt)
+		return nil, nil
+	}
 	if s.Content != nil {
 		if s.Content.Size > r.Remaining {
 			r.addTooLarge(s)
@@ -104,8 +107,10 @@ func (r *Reader) ReadContent(ctx context.Context, s File) ([]byte, error) {
 	}
 	in, size := r.stdin, int64(0)
 	if s.Path != "" {
-		f, err := os.Open(s.Path)
+		f, err := openWithin(ctx, s.Path)
 		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case err != nil && !s.Named && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)):
 			r.addUnreadable(s, err)
 			return nil, nil
@@ -134,7 +139,7 @@ func (r *Reader) ReadContent(ctx context.Context, s File) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, document.PathError(s.Name, err)
+		return nil, document.PathError(s.Name, ReadFailure(err))
 	case int64(len(text)) > r.Remaining:
 		r.addTooLarge(s)
 		return nil, nil
@@ -153,6 +158,14 @@ func (r *Reader) addUnreadable(s File, err error) {
 	}
 	r.Problems = append(r.Problems, p)
 	r.AddOmission(s.Name, "cannot be read", "")
+}
+
+// addLinkOut reports a file that is a link out of where it was found.
+func (r *Reader) addLinkOut(name, from string) {
+	r.Problems = append(r.Problems, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+		Origin: &model.Origin{File: name, Line: 1}, Message: "not read: it is a link that leads out of " + from,
+		Hint: "name what it leads to with -f if it is part of the input"})
+	r.AddOmission(name, "is a link that leads out of "+from, "")
 }
 
 func (r *Reader) addTooLarge(s File) {
