@@ -1,9 +1,11 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -150,7 +152,11 @@ func (r *renderer) readDirectory(ctx context.Context, l *gitopsSource, options a
 		if err != nil {
 			return err
 		}
-		sources = append(sources, input.File{Path: file, Name: at.name + "/" + filepath.ToSlash(below)})
+		one := input.File{Path: file, Name: at.name + "/" + filepath.ToSlash(below)}
+		if !input.IsInside(cmp.Or(r.workspace.rootOf(at.dir), at.dir).String(), file) {
+			one.LeavesAt = "the repository"
+		}
+		sources = append(sources, one)
 	}
 	pieces, err := r.reader.ReadFiles(ctx, sources)
 	if err != nil {
@@ -195,12 +201,18 @@ func listDirectory(dir filesys.ConfirmedDir, options any) (directoryFiles, error
 		switch {
 		case filepath.Ext(file) == ".jsonnet":
 			out.hasJsonnet = true
-		case input.IsManifest(file) && e.Type().IsRegular():
+		case input.IsManifest(file) && isRegular(file):
 			out.manifests = append(out.manifests, file)
 		}
 		return nil
 	})
 	return out, err
+}
+
+// isRegular reports whether a file, or what a link leads to, is a regular file.
+func isRegular(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // compileGlob returns a pattern for paths in which * stands for anything, slashes too, and {a,b}

@@ -1,11 +1,14 @@
 package gitops_test
 
 import (
+	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/internal/loadtest"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
 )
 
 // Flux reads the files of a kustomization from anywhere in the repository, Argo CD if it is set up so.
@@ -42,5 +45,33 @@ func TestFilesOutsideOfTheKustomization(t *testing.T) {
 		"in/b.yaml": bare("b")})
 	if got := told(rendered(t, "in")); !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "is outside of") }) {
 		t.Errorf("a file outside of the input is read:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestApplicationLinks: links in the folder of an Application are followed within the repository.
+func TestApplicationLinks(t *testing.T) {
+	loadtest.Write(t, map[string]string{
+		"repo/.git/config": "[remote \"origin\"]\n\turl = https://git.example.com/shop.git\n",
+		"repo/apps/app.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a, namespace: argocd}\n" +
+			"spec: {source: {repoURL: https://git.example.com/shop.git, path: apps/shop}, destination: {namespace: ns}}\n",
+		"repo/apps/shop/a.yaml": loadtest.Thing("a"), "repo/other/b.yaml": loadtest.Thing("b"), "secret.yaml": loadtest.Thing("s"),
+	})
+	for link, to := range map[string]string{"in": "../../other/b.yaml", "out": "../../../secret.yaml"} {
+		if err := os.Symlink(to, "repo/apps/shop/"+link+".yaml"); err != nil {
+			t.Skip(err)
+		}
+	}
+	s, err := load.Files(context.Background(), load.Options{Paths: []string{"repo/apps"}, Recursive: true, Render: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(loadtest.Describe(s), "\n")
+	for _, want := range []string{"thing/ns/a ", "thing/ns/b ", "out.yaml:1: not read: it is a link that leads out of the repository"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "thing/ns/s") {
+		t.Error("the secret is read")
 	}
 }
