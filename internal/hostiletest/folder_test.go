@@ -17,7 +17,7 @@ type folderAttack struct {
 }
 
 // folderAttacks are those of this package, of every kind.
-func folderAttacks() []folderAttack { return slices.Concat(linkAttacks) }
+func folderAttacks() []folderAttack { return slices.Concat(linkAttacks, gitAttacks, memoryAttacks) }
 
 // listFolderAttacks returns them as SECURITY.md lists them.
 func listFolderAttacks() []attack {

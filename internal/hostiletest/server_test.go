@@ -34,7 +34,7 @@ var serverAttacks = []attack{
 	{name: "a list without end", args: "effective -A --kubeconfig @cluster --max-input 64Mi", exit: 3,
 		want: "larger than 64 MiB together (--max-input)", serve: pages(500)},
 	{name: "a list without end, within the default", args: "effective -A --kubeconfig @cluster", exit: 3,
-		want: "larger than 1024 MiB together (--max-input)", serve: pages(2)},
+		want: "larger than 256 MiB together (--max-input)", serve: pages(2)},
 	{name: "pages without objects", args: "effective -A --kubeconfig @cluster", exit: 3, want: "pages",
 		serve: pages(0)},
 	{name: "a server that sends requests elsewhere", args: "effective -A --kubeconfig @cluster", exit: 3,

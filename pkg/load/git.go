@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
@@ -60,16 +59,6 @@ type gitReader struct {
 	rootTree  string // the revision's tree
 	remaining int64
 	problems  []model.Problem
-}
-
-// gitEntry is a file of the revision.
-type gitEntry struct {
-	id     string
-	name   string // below the path
-	size   int64
-	isLink bool
-
-	isSubmodule bool
 }
 
 // displayName is how origins and errors name a file below the path: REV:path, as it was typed.
@@ -200,49 +189,6 @@ func (g *gitReader) unknownRevision(ctx context.Context, err error) error {
 		hint = "see what there is with: git log --oneline"
 	}
 	return g.newError(fmt.Sprintf("there is no revision %q", g.tree.Rev), hint)
-}
-
-// listManifests returns the manifests below the tree, or the file itself.
-func (g *gitReader) listManifests(ctx context.Context, root string) ([]gitEntry, error) {
-	if g.isFile {
-		return []gitEntry{{isLink: true}}, nil // perhaps it is one
-	}
-	out, words, err := g.runGit(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", root)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, g.newError("git says: "+document.ProgramFailure(words, err), missingObjectsHint)
-	}
-	var entries []gitEntry
-	below := false
-	for _, line := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
-		about, name, _ := strings.Cut(line, "\t")
-		fields := strings.Fields(about) // mode, type, id, size
-		if len(fields) != 4 || isHiddenPath(name) {
-			continue
-		}
-		inside := strings.Contains(name, "/")
-		switch {
-		case inside && !g.tree.Recursive:
-			below = below || fields[1] == "blob" && input.IsManifest(name)
-		case fields[1] == "commit":
-			if g.tree.Recursive {
-				g.addNotRead(name, "it is a submodule, another repository: what it holds is not read")
-			}
-		case fields[1] == "blob" && input.IsManifest(name):
-			size, _ := strconv.ParseInt(fields[3], 10, 64)
-			entries = append(entries, gitEntry{id: fields[2], name: name, size: size, isLink: fields[0] == "120000"})
-		}
-	}
-	if len(entries) == 0 {
-		hint := "manifests are files that end in .yaml, .yml or .json"
-		if below {
-			hint = "its sub-folders hold some: add -R"
-		}
-		return nil, g.newError("the folder holds no manifests", hint)
-	}
-	return entries, nil
 }
 
 // isHiddenPath reports whether a part of the path is hidden.

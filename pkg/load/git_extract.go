@@ -2,7 +2,6 @@ package load
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +17,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
-
-// maxExtracted is how many files of a revision are written.
-const maxExtracted = 100_000
 
 // ExtractedTree is what a revision of a git repository holds, in a folder of its own, so that it
 // can be rendered as a working tree is.
@@ -87,40 +83,6 @@ func ExtractRevision(ctx context.Context, t GitTree, paths []string, into string
 	return out, nil
 }
 
-// listEntries returns the files, the links and the submodules of the revision that are below one of
-// the paths; nil: all.
-func (g *gitReader) listEntries(ctx context.Context, below []string) ([]gitEntry, error) {
-	out, words, err := g.runGit(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", g.rootTree)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, g.newError("git says: "+document.ProgramFailure(words, err), missingObjectsHint)
-	}
-	var entries []gitEntry
-	var total int64
-	for line := range strings.SplitSeq(out, "\x00") {
-		about, name, _ := strings.Cut(line, "\t")
-		fields := strings.Fields(about) // mode, type, id, size
-		if len(fields) != 4 || !isSafePath(name) || below != nil &&
-			!slices.ContainsFunc(below, func(p string) bool { return isBelow(name, p) }) {
-			continue
-		}
-		size, _ := strconv.ParseInt(fields[3], 10, 64)
-		total += size
-		entries = append(entries, gitEntry{id: fields[2], name: name, size: size, isLink: fields[0] == "120000",
-			isSubmodule: fields[1] == "commit"})
-	}
-	switch {
-	case total > g.remaining:
-		return nil, g.newError(fmt.Sprintf("its files are larger than %d bytes together", g.remaining),
-			"raise the limit with --max-input, or name a part of the repository")
-	case len(entries) > maxExtracted:
-		return nil, g.newError(fmt.Sprintf("it has more than %d files", maxExtracted), "name a part of the repository")
-	}
-	return entries, nil
-}
-
 // isSafePath reports whether a path of a tree is one that git would write: a tree can be made by
 // hand.
 func isSafePath(name string) bool {
@@ -143,12 +105,16 @@ func (g *gitReader) writeEntries(ctx context.Context, dir *os.Root, entries []gi
 			return g.newError(err.Error(), "")
 		}
 	}
-	err := g.eachBlob(ctx, entries, func(e gitEntry, text []byte) error {
-		if e.isLink {
-			links = append(links, extractedLink{e.name, string(text)})
+	err := g.eachBlob(ctx, entries, func(e gitEntry, content io.Reader) error {
+		if !e.isLink {
+			return writeFile(dir, e.name, content)
+		}
+		if e.size > maxLinkTarget {
 			return nil
 		}
-		return dir.WriteFile(e.name, text, 0o600)
+		target, err := io.ReadAll(content)
+		links = append(links, extractedLink{e.name, string(target)})
+		return err
 	})
 	if err != nil {
 		return err
@@ -168,18 +134,31 @@ func (g *gitReader) writeEntries(ctx context.Context, dir *os.Root, entries []gi
 	return nil
 }
 
+// maxLinkTarget is how many bytes the target of a link may have.
+const maxLinkTarget = 4096
+
+// writeFile writes a file of a folder.
+func writeFile(dir *os.Root, name string, content io.Reader) error {
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	return errors.Join(err, f.Close())
+}
+
 // extractedLink is a link of the revision.
 type extractedLink struct{ name, target string }
 
 // eachBlob hands over the content of entries, all with one run of git.
-func (g *gitReader) eachBlob(ctx context.Context, entries []gitEntry, use func(gitEntry, []byte) error) error {
+func (g *gitReader) eachBlob(ctx context.Context, entries []gitEntry, use func(gitEntry, io.Reader) error) error {
 	var ids strings.Builder
 	for _, e := range entries {
 		ids.WriteString(e.id + "\n")
 	}
 	cmd := g.newCommand(ctx, "cat-file", "--batch")
-	var words bytes.Buffer
-	cmd.Stdin, cmd.Stderr = strings.NewReader(ids.String()), &words
+	words := document.NewBoundedBuffer(maxWords)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(ids.String()), words
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return g.newError(err.Error(), "")
@@ -189,11 +168,7 @@ func (g *gitReader) eachBlob(ctx context.Context, entries []gitEntry, use func(g
 	}
 	answers := bufio.NewReaderSize(out, 1<<16)
 	for _, e := range entries {
-		var text []byte
-		if text, err = readBlob(answers, e); err == nil {
-			err = use(e, text)
-		}
-		if err != nil {
+		if err = useBlob(answers, e, use); err != nil {
 			break
 		}
 	}
@@ -212,22 +187,25 @@ func (g *gitReader) eachBlob(ctx context.Context, entries []gitEntry, use func(g
 	return nil
 }
 
-// readBlob reads the answer about an entry.
-func readBlob(answers *bufio.Reader, e gitEntry) ([]byte, error) {
+// useBlob reads the answer about an entry, and hands over its content.
+func useBlob(answers *bufio.Reader, e gitEntry, use func(gitEntry, io.Reader) error) error {
 	header, err := answers.ReadString('\n')
 	if err != nil {
-		return nil, err
+		return err
 	}
 	fields := strings.Fields(header)
 	if len(fields) != 3 || fields[1] != "blob" || fields[2] != strconv.FormatInt(e.size, 10) {
-		return nil, fmt.Errorf("%s is not among the repository's objects", e.name)
+		return fmt.Errorf("%s is not among the repository's objects", e.name)
 	}
-	text := make([]byte, e.size)
-	if _, err := io.ReadFull(answers, text); err != nil {
-		return nil, err
+	content := io.LimitReader(answers, e.size)
+	if err := use(e, content); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, content); err != nil {
+		return err
 	}
 	_, err = answers.Discard(1)
-	return text, err
+	return err
 }
 
 // writeRemotes makes the folder the top of a repository with the same remotes.

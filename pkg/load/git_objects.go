@@ -2,7 +2,6 @@ package load
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +16,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
 
+// What is kept of an answer of git about the repository, and of what it writes to its standard error.
+const (
+	maxAnswer = 1 << 20
+	maxWords  = 64 << 10
+)
+
 // gitExitDelay is how long git may take to end once it is told to.
 const gitExitDelay = 2 * time.Second
 
@@ -27,18 +32,20 @@ func (g *gitReader) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 	if g.isBare {
 		bare = "all"
 	}
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.bareRepository=" + bare}, args...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.bareRepository=" + bare,
+		"-c", "core.bigFileThreshold=1m"}, args...)...) // above which git does not read all of a file at once
 	cmd.Dir, cmd.WaitDelay = g.tree.Dir, gitExitDelay
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
+		"GIT_LITERAL_PATHSPECS=1",
 		"GIT_ALLOW_PROTOCOL=none") // what fetches in spite of all that, as git before 2.45 does, has no way to
 	return cmd
 }
 
 // runGit returns what git prints, and what it says on its standard error.
 func (g *gitReader) runGit(ctx context.Context, args ...string) (out string, words string, err error) {
-	var stdout, stderr bytes.Buffer
+	stdout, stderr := document.NewBoundedBuffer(maxAnswer), document.NewBoundedBuffer(maxWords)
 	cmd := g.newCommand(ctx, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -49,8 +56,8 @@ func (g *gitReader) runGit(ctx context.Context, args ...string) (out string, wor
 // readFiles reads the files, all with one run of git.
 func (g *gitReader) readFiles(ctx context.Context, entries []gitEntry) ([]input.TextFile, error) {
 	cmd := g.newCommand(ctx, "cat-file", "--batch", "--follow-symlinks")
-	var words bytes.Buffer
-	cmd.Stderr = &words
+	words := document.NewBoundedBuffer(maxWords)
+	cmd.Stderr = words
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, g.newError(err.Error(), "")
@@ -137,6 +144,9 @@ func (g *gitReader) readFile(in io.Writer, answers *bufio.Reader, e gitEntry) (*
 	}
 	_, err = answers.Discard(1)
 	g.remaining -= size
+	if document.FindContentStart(t.Content) == len(t.Content) {
+		t.Content = nil // there is no document in it
+	}
 	return t, err
 }
 

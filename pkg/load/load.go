@@ -123,14 +123,17 @@ type inputResult struct {
 func (o Options) readInput(ctx context.Context) (*inputResult, error) {
 	limits := o.Limits.WithDefaults()
 	in := input.NewReader(o.Stdin, limits)
-	pieces, err := o.readDocuments(ctx, in, limits)
+	r := &inputResult{}
+	err := o.eachBatch(ctx, in, limits, func(pieces []document.Raw) error {
+		outcomes, err := document.Decode(ctx, pieces, limits)
+		r.outcomes, r.documents = append(r.outcomes, outcomes...), r.documents+len(pieces)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	r := &inputResult{header: in.SnapshotHeader, documents: len(pieces)}
-	r.outcomes, err = document.Decode(ctx, pieces, limits)
-	r.problems, r.omissions, r.followed = in.Problems, in.Omissions, in.Followed
-	return r, err
+	r.header, r.problems, r.omissions, r.followed = in.SnapshotHeader, in.Problems, in.Omissions, in.Followed
+	return r, nil
 }
 
 // readOverlay reads manifests that are applied on top of something else. A snapshot cannot: it is
@@ -156,15 +159,18 @@ func (r *inputResult) checkReadable(o Options) error {
 // inputName is how errors call everything that the options name.
 func (o Options) inputName() string { return cmp.Or(o.Kustomization, strings.Join(o.Paths, ", ")) }
 
-// readDocuments returns every document that the options name.
-func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits document.Limits) ([]document.Raw, error) {
+// eachBatch hands over the documents that the options name: those of files some at a time, so that
+// not all texts are kept, and those that are rendered together.
+func (o Options) eachBatch(ctx context.Context, r *input.Reader, limits document.Limits,
+	use func([]document.Raw) error) error {
 	switch {
 	case o.Kustomization != "" && len(o.Paths) > 0:
-		return nil, &document.Error{What: "input",
+		return &document.Error{What: "input",
 			Err: errors.New("files and a kustomization cannot be read together"), Hint: "name one of them"}
 	case o.Kustomization != "":
-		return kustomize.Build(ctx, kustomize.Options{Folder: o.Kustomization, Helm: o.Helm, Limits: limits,
+		pieces, err := kustomize.Build(ctx, kustomize.Options{Folder: o.Kustomization, Helm: o.Helm, Limits: limits,
 			FinishObject: o.finishObject()}, r)
+		return useAll(pieces, err, use)
 	case len(o.TextFiles) > 0:
 		r.Problems = append(r.Problems, o.Problems...)
 		if o.Recursive && o.Render {
@@ -174,20 +180,29 @@ func (o Options) readDocuments(ctx context.Context, r *input.Reader, limits docu
 		for i := range o.TextFiles {
 			sources[i] = input.File{Name: o.TextFiles[i].Name, Named: o.TextFiles[i].Named, Content: &o.TextFiles[i]}
 		}
-		return o.readUnrendered(ctx, r, sources, limits)
+		return o.eachUnrendered(ctx, r, sources, limits, use)
 	case len(o.Paths) == 0:
-		return nil, &document.Error{What: "input", Err: errors.New("there are no files to read"),
+		return &document.Error{What: "input", Err: errors.New("there are no files to read"),
 			Hint: "name files or folders with -f"}
 	}
 	f, err := input.Find(o.Paths, o.Recursive, o.Recursive && o.Render)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if f.SeparateDeployments {
-		return gitops.Render(ctx, gitops.Options{Paths: o.Paths, Namespace: o.Namespace, Destination: o.Destination,
-			Helm: o.Helm, Sources: o.Sources, Values: o.Values, Limits: limits}, r, f)
+		pieces, err := gitops.Render(ctx, gitops.Options{Paths: o.Paths, Namespace: o.Namespace,
+			Destination: o.Destination, Helm: o.Helm, Sources: o.Sources, Values: o.Values, Limits: limits}, r, f)
+		return useAll(pieces, err, use)
 	}
-	return o.readUnrendered(ctx, r, f.Files, limits)
+	return o.eachUnrendered(ctx, r, f.Files, limits, use)
+}
+
+// useAll hands over documents unless there is an error.
+func useAll(pieces []document.Raw, err error, use func([]document.Raw) error) error {
+	if err != nil {
+		return err
+	}
+	return use(pieces)
 }
 
 // finishObject returns what fills in values in what is built; nil if there are none.
@@ -198,17 +213,18 @@ func (o Options) finishObject() func(*resource.Resource) ([]byte, error) {
 	return o.Values.FinishObject
 }
 
-// readUnrendered reads manifests as they stand, and notes what was not built.
-func (o Options) readUnrendered(ctx context.Context, r *input.Reader, files []input.File,
-	limits document.Limits) ([]document.Raw, error) {
-	pieces, err := r.ReadFiles(ctx, files)
-	for i := range pieces {
-		if pieces[i].Cluster == "" {
-			pieces[i].Text = o.Values.Fill(pieces[i].Text)
+// eachUnrendered hands over manifests as they stand, and notes what was not built.
+func (o Options) eachUnrendered(ctx context.Context, r *input.Reader, files []input.File, limits document.Limits,
+	use func([]document.Raw) error) error {
+	return r.ReadBatches(ctx, files, func(pieces []document.Raw) error {
+		for i := range pieces {
+			if pieces[i].Cluster == "" {
+				pieces[i].Text = o.Values.Fill(pieces[i].Text)
+			}
+			addUnbuilt(r, pieces[i], limits)
 		}
-		addUnbuilt(r, pieces[i], limits)
-	}
-	return pieces, err
+		return use(pieces)
+	})
 }
 
 // nothingReadableHint says what to do if not one object was found.

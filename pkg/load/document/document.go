@@ -63,6 +63,7 @@ func Decode(ctx context.Context, pieces []Raw, limits Limits) ([]Result, error) 
 					return
 				}
 				outcomes[i] = w.decodeDocument(pieces[i])
+				pieces[i].Text = nil // it is wiped, and need not be kept until the last is read
 			}
 		})
 	}

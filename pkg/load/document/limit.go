@@ -18,12 +18,12 @@ type Limits struct {
 	BuildMemory uint64        // bytes by which memory in use may grow meanwhile
 }
 
-// DefaultLimits is generous to dumps of whole clusters: 1 GiB in all and, for one document, 32 MiB,
+// DefaultLimits is generous to dumps of whole clusters: 256 MiB in all and, for one document, 32 MiB,
 // a depth of 100, four million keys and values, and a hundred thousand repeated by aliases. A
 // kustomization may take five minutes and 2 GiB: the library needs time with the square of the
 // number of objects.
 func DefaultLimits() Limits {
-	return Limits{Total: 1 << 30, Document: 32 << 20, Depth: 100, Nodes: 4_000_000, Repeated: 100_000,
+	return Limits{Total: 256 << 20, Document: 32 << 20, Depth: 100, Nodes: 4_000_000, Repeated: 100_000,
 		Build: 5 * time.Minute, BuildMemory: 2 << 30}
 }
 

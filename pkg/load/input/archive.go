@@ -48,15 +48,15 @@ func (r *Reader) unpackFile(ctx context.Context, s File, packed []byte) ([]docum
 		r.Remaining -= int64(len(text))
 		return r.splitFile(s, ToUTF8(text))
 	}
-	files, links, err := r.readArchive(tar.NewReader(in), most)
+	found, err := r.readArchive(s, tar.NewReader(in), most)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
 		return r.addUnusableArchive(s, err)
 	}
-	r.addUnreadLinks(s, files, links)
-	return r.splitArchive(s, files)
+	r.addUnreadLinks(s, found)
+	return found.pieces, nil
 }
 
 // IsTar reports whether an archive of files begins here.
@@ -87,45 +87,75 @@ func (r *Reader) addUnusableArchive(s File, err error) ([]document.Raw, error) {
 	return nil, nil
 }
 
-// readArchive returns the manifests of an archive. Some entries claim to be larger than what is
-// there for them: what they claim counts.
-func (r *Reader) readArchive(t *tar.Reader, most int64) (files []archivedFile, links []archivedLink, err error) {
+// archiveContent is what an archive holds.
+type archiveContent struct {
+	pieces []document.Raw
+	read   map[string]bool // the files that they are of
+	links  []archivedLink
+}
+
+// archivedLink is a link of an archive, and the file of the archive that it would lead to.
+type archivedLink struct{ name, target string }
+
+// readArchive returns what an archive holds. Its files count as found in a folder. Some entries
+// claim to be larger than what is there for them: what they claim counts.
+func (r *Reader) readArchive(s File, t *tar.Reader, most int64) (archiveContent, error) {
+	out := archiveContent{read: map[string]bool{}}
 	for n := 0; ; n++ {
 		entry, err := t.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return files, links, nil
+			return out, nil
 		case err != nil:
-			return nil, nil, err
+			return out, err
 		case n == maxArchiveEntries:
-			return nil, nil, fmt.Errorf("it has more than %d entries", maxArchiveEntries)
-		case IsManifest(entry.Name) && entry.Typeflag == tar.TypeSymlink:
-			target := entry.Linkname
-			if !path.IsAbs(target) {
-				target = path.Join(path.Dir(entry.Name), target)
-			}
-			links = append(links, archivedLink{entry.Name, target})
+			return out, fmt.Errorf("it has more than %d entries", maxArchiveEntries)
+		case !IsManifest(entry.Name):
 			continue
-		case IsManifest(entry.Name) && entry.Typeflag == tar.TypeLink:
-			links = append(links, archivedLink{entry.Name, path.Clean(entry.Linkname)})
-			continue
-		case entry.Typeflag != tar.TypeReg || !IsManifest(entry.Name):
+		case entry.Typeflag != tar.TypeReg:
+			out.addLink(entry)
 			continue
 		case isSparse(entry):
-			return nil, nil, errors.New("it has files with holes")
+			return out, errors.New("it has files with holes")
 		}
 		if most -= entry.Size; most < 0 {
-			return nil, nil, fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor)
+			return out, fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor)
 		}
 		if err := r.checkRemaining(entry.Size); err != nil {
-			return nil, nil, err
+			return out, err
 		}
 		r.Remaining -= entry.Size
-		text, err := io.ReadAll(t)
-		if err != nil {
-			return nil, nil, err
+		text := make([]byte, entry.Size)
+		if _, err := io.ReadFull(t, text); err != nil {
+			return out, err
 		}
-		files = append(files, archivedFile{entry.Name, text})
+		more, err := r.splitFile(File{Name: s.Name + "/" + entry.Name}, ToUTF8(text))
+		if err != nil {
+			return out, err
+		}
+		out.pieces, out.read[path.Clean(entry.Name)] = append(out.pieces, more...), true
+	}
+}
+
+// addLink notes a link.
+func (a *archiveContent) addLink(entry *tar.Header) {
+	target := path.Clean(entry.Linkname)
+	switch {
+	case entry.Typeflag == tar.TypeSymlink && !path.IsAbs(target):
+		target = path.Join(path.Dir(entry.Name), target)
+	case entry.Typeflag != tar.TypeSymlink && entry.Typeflag != tar.TypeLink:
+		return
+	}
+	a.links = append(a.links, archivedLink{entry.Name, target})
+}
+
+// addUnreadLinks notes the links of an archive to what is not read of it. Others add nothing: what
+// they lead to is read by its own name.
+func (r *Reader) addUnreadLinks(s File, found archiveContent) {
+	for _, l := range found.links {
+		if !found.read[l.target] {
+			r.addLinkOut(s.Name+"/"+l.name, "what is read of "+s.Name)
+		}
 	}
 }
 
@@ -158,41 +188,4 @@ func (m *boundedReader) Read(p []byte) (int, error) {
 	n, err := m.in.Read(p)
 	m.remaining -= int64(n)
 	return n, err
-}
-
-// archivedFile is a file of an archive.
-type archivedFile struct {
-	name string
-	text []byte
-}
-
-// archivedLink is a link of an archive, and the file of the archive that it would lead to.
-type archivedLink struct{ name, target string }
-
-// addUnreadLinks notes the links of an archive to what is not read of it. Others add nothing: what
-// they lead to is read by its own name.
-func (r *Reader) addUnreadLinks(s File, files []archivedFile, links []archivedLink) {
-	read := map[string]bool{}
-	for _, f := range files {
-		read[path.Clean(f.name)] = true
-	}
-	for _, l := range links {
-		if !read[l.target] {
-			r.addLinkOut(s.Name+"/"+l.name, "what is read of "+s.Name)
-		}
-	}
-}
-
-// splitArchive returns the documents of an archive that was read to its end. Its files count as found
-// in a folder.
-func (r *Reader) splitArchive(s File, files []archivedFile) ([]document.Raw, error) {
-	var pieces []document.Raw
-	for _, f := range files {
-		more, err := r.splitFile(File{Name: s.Name + "/" + f.name}, ToUTF8(f.text))
-		if err != nil {
-			return nil, err
-		}
-		pieces = append(pieces, more...)
-	}
-	return pieces, nil
 }

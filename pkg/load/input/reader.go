@@ -39,23 +39,38 @@ func (r *Reader) AddOmission(by, why, namespace string) {
 	r.Omissions = append(r.Omissions, model.Omission{By: by, Why: why, Namespace: namespace})
 }
 
+// batchBytes is from how many bytes of files on their documents are handed over.
+const batchBytes = 32 << 20
+
+// ReadBatches hands over the documents of all files, in order, those of several files at a time. What
+// is handed over is kept no longer.
+func (r *Reader) ReadBatches(ctx context.Context, sources []File, use func([]document.Raw) error) error {
+	var pieces []document.Raw
+	size := 0
+	for i, s := range sources {
+		more, err := r.readFile(ctx, s)
+		if err != nil {
+			return err
+		}
+		for _, p := range more {
+			size += len(p.Text)
+		}
+		if pieces = append(pieces, more...); size < batchBytes && i+1 < len(sources) {
+			continue
+		}
+		if err := use(pieces); err != nil {
+			return err
+		}
+		pieces, size = nil, 0
+	}
+	return nil
+}
+
 // ReadFiles returns the documents of all files, in order.
 func (r *Reader) ReadFiles(ctx context.Context, sources []File) ([]document.Raw, error) {
 	var pieces []document.Raw
 	for _, s := range sources {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		text, err := r.ReadContent(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		var more []document.Raw
-		if IsGzip(text) {
-			more, err = r.unpackFile(ctx, s, text)
-		} else {
-			more, err = r.splitFile(s, ToUTF8(text))
-		}
+		more, err := r.readFile(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -64,10 +79,40 @@ func (r *Reader) ReadFiles(ctx context.Context, sources []File) ([]document.Raw,
 	return pieces, nil
 }
 
+// readFile returns the documents of one file.
+func (r *Reader) readFile(ctx context.Context, s File) ([]document.Raw, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	text, err := r.ReadContent(ctx, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case IsGzip(text):
+		return r.unpackFile(ctx, s, text)
+	}
+	return r.splitFile(s, ToUTF8(text))
+}
+
+// withoutRest returns documents that keep no more of the text that they were cut out of than what
+// they need, if that is little.
+func withoutRest(pieces []document.Raw, text []byte) []document.Raw {
+	needed := 0
+	for _, p := range pieces {
+		needed += len(p.Text)
+	}
+	if needed < len(text)/2 {
+		for i := range pieces {
+			pieces[i].Text = bytes.Clone(pieces[i].Text)
+		}
+	}
+	return pieces
+}
+
 // splitFile returns the documents of one file, which may be a snapshot.
 func (r *Reader) splitFile(s File, text []byte) ([]document.Raw, error) {
 	if !IsSnapshot(text) {
-		return document.SplitBatched(s.documentFile(), text), nil
+		return withoutRest(document.SplitBatched(s.documentFile(), text), text), nil
 	}
 	if r.SnapshotHeader != nil {
 		return nil, &document.Error{What: s.Name, Err: errors.New("a second snapshot; an answer is about one cluster"),
@@ -103,7 +148,9 @@ func (r *Reader) ReadContent(ctx context.Context, s File) ([]byte, error) {
 			return nil, nil
 		}
 		r.Remaining -= s.Content.Size
-		return s.Content.Content, nil
+		text := s.Content.Content
+		s.Content.Content = nil // it is read once, and wiped then
+		return text, nil
 	}
 	in, size := r.stdin, int64(0)
 	if s.Path != "" {
