@@ -17,7 +17,9 @@ type folderAttack struct {
 }
 
 // folderAttacks are those of this package, of every kind.
-func folderAttacks() []folderAttack { return slices.Concat(linkAttacks, gitAttacks, memoryAttacks) }
+func folderAttacks() []folderAttack {
+	return slices.Concat(linkAttacks, gitAttacks, memoryAttacks, kustomizeAttacks)
+}
 
 // listFolderAttacks returns them as SECURITY.md lists them.
 func listFolderAttacks() []attack {

@@ -20,11 +20,10 @@ type Limits struct {
 
 // DefaultLimits is generous to dumps of whole clusters: 256 MiB in all and, for one document, 32 MiB,
 // a depth of 100, four million keys and values, and a hundred thousand repeated by aliases. A
-// kustomization may take five minutes and 2 GiB: the library needs time with the square of the
-// number of objects.
+// kustomization may take two minutes and 400 MiB; what its build costs is counted before.
 func DefaultLimits() Limits {
 	return Limits{Total: 256 << 20, Document: 32 << 20, Depth: 100, Nodes: 4_000_000, Repeated: 100_000,
-		Build: 5 * time.Minute, BuildMemory: 2 << 30}
+		Build: 2 * time.Minute, BuildMemory: 400 << 20}
 }
 
 // WithDefaults returns the limits with the default of every one that is zero.

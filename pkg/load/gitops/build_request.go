@@ -41,6 +41,8 @@ func (r *renderer) buildAndAdd(ctx context.Context, o buildRequest) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case kustomize.IsTooLarge(err):
+		return err
 	case errors.As(err, &failed):
 		r.buildStuck = kustomize.IsUnfinished(err)
 		r.addBuildFailure(o, failed, failed.Hint)

@@ -48,7 +48,7 @@ func NewWalk(in *input.Reader, limits document.Limits, charts *helm.Renderer) *W
 		fileSystem: &checkedFileSystem{FileSystem: filesys.MakeFsOnDisk(), files: map[string][]byte{},
 			overrides: map[string][]byte{}},
 		reader: in, limits: limits, charts: charts, manifestsByPath: map[string][]document.Manifest{},
-		declarations: map[string][]declaration{}, generatedFiles: map[string]string{},
+		declarations: map[string][]declaration{}, generatedFiles: map[string]string{}, spent: new(int),
 	}
 }
 
@@ -106,6 +106,9 @@ func (w *Walk) forNextBuild() *Walk {
 
 // buildDocuments returns the objects that come out of a build of what was walked.
 func (w *Walk) buildDocuments(ctx context.Context, b libraryRun) ([]document.Raw, error) {
+	if err := w.spend(b.root); err != nil {
+		return nil, err
+	}
 	b.fileSystem, b.allowAnyFolder = w.fileSystem, w.allowedRoot != ""
 	objects, err := b.runWithin(ctx)
 	if err != nil {

@@ -94,6 +94,7 @@ func (w *Walk) checkPluginConfig(ctx context.Context, of entry, v any) error {
 	case strings.HasPrefix(kind, "Helm"):
 		return of.newChartRefusal()
 	}
+	of.kustomization.cost.addPluginConfig(v)
 	for _, e := range listConfigEntries(of, v) {
 		if err := w.followEntry(ctx, e); err != nil {
 			return err

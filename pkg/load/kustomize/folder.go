@@ -31,6 +31,7 @@ type Walk struct {
 	reader          *input.Reader
 	limits          document.Limits
 	visits          int
+	spent           *int                           // steps of all builds
 	manifestsByPath map[string][]document.Manifest // by absolute path
 	declarations    map[string][]declaration       // by the name of the resource file
 	// where files may lie that are not below the folder of their kustomization; "": nowhere
@@ -65,6 +66,8 @@ type Kustomization struct {
 	// of patches and replacements, by their field: how many the file has, and where they stand
 	entriesInFile map[string]int
 	origins       map[string][]model.Origin
+
+	cost buildCost
 
 	generated *types.Kustomization       // used instead of a file, if the folder holds none
 	modify    func(*types.Kustomization) // changes what the file says before it is built; nil: nothing is changed
@@ -108,7 +111,9 @@ func (w *Walk) overrideRoot(k *Kustomization) error {
 	// sorting takes time with the square of the number of objects, and their order does not matter
 	// here
 	asking.SortOptions = nil
-	asking.BuildMetadata = append([]string{types.OriginAnnotations}, asking.BuildMetadata...)
+	if k.cost.canTrace() {
+		asking.BuildMetadata = append([]string{types.OriginAnnotations}, asking.BuildMetadata...)
+	}
 	return w.overrideKustomization(k, asking)
 }
 
@@ -164,6 +169,7 @@ func (w *Walk) visitKustomization(ctx context.Context, k *Kustomization) error {
 			isWhole = false
 		}
 	}
+	k.addUp()
 	w.visited = append(w.visited, k)
 	if isWhole {
 		return nil
@@ -269,5 +275,11 @@ func (w *Walk) visitNamed(ctx context.Context, e entry, s FileLocation, k *Kusto
 	if k.namedAsComponent {
 		k.parent.parts = append(k.parent.parts, k)
 	}
-	return w.visitKustomization(ctx, k)
+	if err := w.visitKustomization(ctx, k); err != nil {
+		return err
+	}
+	if k.pluginsOf == nil {
+		k.parent.cost.parts = append(k.parent.cost.parts, k)
+	}
+	return nil
 }

@@ -137,6 +137,10 @@ func (w *Walk) checkFile(ctx context.Context, e entry, s FileLocation) error {
 			// The library would repeat the line.
 			err = e.newRefusal("", "%s is not UTF-8", s.Name)
 		}
+		if e.role == asEnv {
+			cost := &e.kustomization.cost
+			cost.keys = max(cost.keys, countKeys(text))
+		}
 		return err
 	}
 	docs, err := w.ReadManifests(ctx, s)
@@ -147,6 +151,9 @@ func (w *Walk) checkFile(ctx context.Context, e entry, s FileLocation) error {
 		return w.checkPluginConfigs(ctx, e, model.Origin{File: s.Name}, docs)
 	case e.role == asObjects:
 		w.addDeclarations(s, docs)
+		e.kustomization.cost.addObjects(docs)
+	case e.role == asConfig && (e.field == "replacements" || e.field == "path"):
+		e.kustomization.cost.addReplacementFile(docs)
 	case e.role == asCRDs && len(docs) == 0:
 		return e.newRefusal("", "%s is empty", s.Name)
 	case e.role == asCRDs && hasCircularRefs(docs[0].Value):

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"runtime"
 	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
@@ -64,36 +67,53 @@ func (b libraryRun) runWithin(ctx context.Context) ([]builtObject, error) {
 		r.objects, r.err = b.runLibrary()
 	}()
 	start, heap := time.Now(), heapBytes()
-	look := time.NewTicker(20 * time.Millisecond)
+	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	for {
-		var failed error
+		var failed unfinishedBuildError
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case r := <-done:
+			if errors.As(r.err, new(*jsonpatch.AccumulatedCopySizeError)) {
+				return nil, &document.Error{What: b.root.Name, Err: fmt.Errorf(
+					"the copy operations of a JSON patch add more than %d KiB to an object", maxCopied>>10), Hint: BuildHint}
+			}
 			if r.err != nil {
 				return nil, &document.Error{What: b.root.Name, Err: &libraryError{ShortenError(r.err), r.err.Error()}}
 			}
 			return r.objects, nil
 		case <-look.C:
 			if time.Since(start) > b.limits.Build {
-				failed = fmt.Errorf("not built within %s", b.limits.Build)
+				failed.why = fmt.Errorf("not built within %s", b.limits.Build)
 			}
 			now := heapBytes()
-			if heap = min(heap, now); now > heap+b.limits.BuildMemory {
-				failed = fmt.Errorf("not built within %d MiB of memory", b.limits.BuildMemory>>20)
+			heap = min(heap, now)
+			if grown := now - heap; grown > b.limits.BuildMemory && grown < b.limits.BuildMemory*5/4 {
+				runtime.GC() // most of it may be garbage
+				now = heapBytes()
+			}
+			if now > heap+b.limits.BuildMemory {
+				failed = unfinishedBuildError{fmt.Errorf("not built within %d MiB of memory", b.limits.BuildMemory>>20), true}
 			}
 		}
-		if failed != nil {
-			return nil, &document.Error{What: b.root.Name, Err: unfinishedBuildError{failed}, Hint: BuildHint}
+		if failed.why != nil {
+			return nil, &document.Error{What: b.root.Name, Err: failed, Hint: BuildHint}
 		}
 	}
 }
 
+// maxCopied is how many bytes the copy operations of a JSON patch may add to an object.
+const maxCopied = 64 << 10
+
+// limitCopies has the library of JSON patches keep to that. A few operations that copy what they
+// copied before double it each time.
+var limitCopies = sync.OnceFunc(func() { jsonpatch.AccumulatedCopySizeLimit = maxCopied })
+
 // runLibrary runs the library: no plugins but its own, no programs, no charts, no files outside of
 // the kustomizations that name them.
 func (b libraryRun) runLibrary() ([]builtObject, error) {
+	limitCopies()
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionNone
 	options.LoadRestrictions = types.LoadRestrictionsRootOnly
@@ -214,13 +234,23 @@ type libraryError struct {
 func (e *libraryError) Error() string { return e.short.Error() }
 
 // unfinishedBuildError says why a build was left behind.
-type unfinishedBuildError struct{ why error }
+type unfinishedBuildError struct {
+	why        error
+	isTooLarge bool
+}
 
 func (e unfinishedBuildError) Error() string { return e.why.Error() }
 
 // IsUnfinished reports whether an error is that of a build that goes on in the background. No other
 // can be run then.
 func IsUnfinished(err error) bool { return errors.As(err, new(unfinishedBuildError)) }
+
+// IsTooLarge reports whether an error is that of a build that goes on in the background and takes ever
+// more memory, so that the program should end.
+func IsTooLarge(err error) bool {
+	var unfinished unfinishedBuildError
+	return errors.As(err, &unfinished) && unfinished.isTooLarge
+}
 
 // heapBytes is how much memory objects take, those no longer in use included.
 func heapBytes() uint64 {
