@@ -16,14 +16,14 @@ import (
 )
 
 var serverAttacks = []attack{
-	{name: "an answer without end", args: "effective -A --kubeconfig @cluster", exit: 3, want: "larger than 128 MiB",
+	{name: "an answer without end", args: "effective -A --kubeconfig @cluster --max-input 1Gi", exit: 3, want: "larger than 128 MiB",
 		serve: lists(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"kind": "GatewayList", "apiVersion": "gateway.networking.k8s.io/v1", "items": [`)
 			for err := error(nil); err == nil; {
 				_, err = io.WriteString(w, strings.Repeat("  ", 1<<15))
 			}
 		})},
-	{name: "an answer that unpacks without end", args: "effective -A --kubeconfig @cluster", exit: 3,
+	{name: "an answer that unpacks without end", args: "effective -A --kubeconfig @cluster --max-input 1Gi", exit: 3,
 		want: "larger than 128 MiB", serve: lists(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
