@@ -34,7 +34,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(cli.App{Plugins: plugins.All()}.Run(context.Background(), os.Args[1:], cli.Terminal()))
+		os.Exit(cli.App{Plugins: plugins.All()}.RunUntilSignal(os.Args[1:], cli.Terminal()))
 	}
 	flag.Parse()
 	if testing.Short() {

@@ -21,7 +21,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 )
 
-// The exit codes, whatever the output format.
+// The exit codes, whatever the output format. A run that a signal ends has 128 and its number.
 const (
 	ExitAnswered = 0 // answered, nothing found
 	ExitFindings = 1 // answered, and found what the command looks for
@@ -49,6 +49,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if s.InRunner() {
 		s.Err = escape.NewRunnerWriter(s.Err)
 	}
+	s.Out = wantedWriter{ctx, s.Out}
 	args = source.AllowBareVerbosity(args)
 	root := buildCommandTree(a.newEnvironment(s), args, nil)
 	completion.Register(root, args)
@@ -67,6 +68,9 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 		return ExitFindings
 	}
 	f := failure.Describe(err)
+	if ctx.Err() != nil && !strings.HasPrefix(f.What, interrupted) { // whatever it looks like
+		f = failure.Details{What: interrupted}
+	}
 	for i, line := range strings.Split(f.What, "\n") {
 		if i == maxErrorLines {
 			fmt.Fprintf(s.Err, "error: … and %d more\n", strings.Count(f.What, "\n")+1-i)

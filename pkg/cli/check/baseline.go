@@ -65,6 +65,7 @@ func (f *Options) readBaseline(ctx context.Context, options check.Options) (*che
 		return nil, failure.NoAnswer(fmt.Sprintf("reading %s: %s", f.NewFrom, err), "")
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
+	defer context.AfterFunc(ctx, func() { _ = os.RemoveAll(folder) })() // the program may end before this returns
 	return f.checkRevision(ctx, rev, folder, options)
 }
 

@@ -98,7 +98,7 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 			continue
 		}
 		told = ""
-		if err := next.PrintIfChanged(s, q.Output.Format, &last); err != nil {
+		if err := next.PrintIfChanged(s, q.Output.Format, &last); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}

@@ -108,7 +108,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.applyStyle(); err != nil {
 		return err
 	}
-	return o.writeGraph(viewer.WithDrawing(ctx, o.Environment.Streams), func(to run.Streams) error {
+	return o.writeGraph(ctx, viewer.WithDrawing(ctx, o.Environment.Streams), func(to run.Streams) error {
 		return o.Query.Answer(ctx, o.Environment, to, o.buildGraphView, o.Args)
 	})
 }
@@ -118,7 +118,7 @@ const maxTerminalEdges = 60
 
 // writeGraph writes the graph to standard output, or to a file that is then opened, as SVG if no
 // other format was asked for. A terminal gets no DOT that nobody asked for, but the edges in words.
-func (o *Options) writeGraph(s run.Streams, write func(to run.Streams) error) error {
+func (o *Options) writeGraph(ctx context.Context, s run.Streams, write func(to run.Streams) error) error {
 	q := &o.Query
 	if o.Viewer.Open && !o.outputGiven {
 		q.Output.Format = string(render.SVG)
@@ -127,7 +127,7 @@ func (o *Options) writeGraph(s run.Streams, write func(to run.Streams) error) er
 	case o.Viewer.Open && q.Output.Format != string(render.SVG) && q.Output.Format != string(render.PNG):
 		return failure.Usage("drop -o, or use -o svg or -o png", "--open opens pictures, not %s", q.Output.Format)
 	case o.Viewer.Open:
-		return viewer.WriteAndOpen(s, "topology."+q.Output.Format, write)
+		return viewer.WriteAndOpen(ctx, s, "topology."+q.Output.Format, write)
 	case s.OutIsTTY && !o.outputGiven && q.Output.Format == string(render.DOT): // DOT is for programs
 		q.Output.Format, q.Output.Limit = string(render.Table), maxTerminalEdges
 		if err := write(s); err != nil {

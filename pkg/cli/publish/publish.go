@@ -287,6 +287,10 @@ func (f *Options) writeToCluster(ctx context.Context, s run.Streams, session *so
 	if !f.DryRun {
 		applyPlan(ctx, server, from, plan)
 		plan.DropBodies()
+		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), source.ErrTooLate) {
+			return failure.NoAnswer(fmt.Sprintf("interrupted: %d of %d reports could not be written", plan.CountFailures(),
+				len(plan.Items)), "run it again: it writes those that are missing")
+		}
 	}
 	if err := f.Query.Output.Write(s, session, "", plan, &plan.Envelope); err != nil {
 		return err

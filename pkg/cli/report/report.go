@@ -179,7 +179,7 @@ func Run(ctx context.Context, f *Options) error {
 		return f.finishReport(to, session, told, report.HTML(to.Out, page, picture))
 	}
 	if f.Viewer.Open {
-		return viewer.WriteAndOpen(viewer.WithDrawing(ctx, s), "report.html", write)
+		return viewer.WriteAndOpen(ctx, viewer.WithDrawing(ctx, s), "report.html", write)
 	}
 	return write(viewer.WithDrawing(ctx, s))
 }

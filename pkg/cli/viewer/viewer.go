@@ -57,13 +57,15 @@ func ExplainDrawError(err error) error {
 }
 
 // WriteAndOpen calls write with a file of its own, called name, and opens that file. Only the user
-// can read the folder; it stays, because what opens the file reads it later.
-func WriteAndOpen(s run.Streams, name string, write func(to run.Streams) error) error {
+// can read the folder; it stays, because what opens the file reads it later. If ctx ends before the
+// file is written, there is none.
+func WriteAndOpen(ctx context.Context, s run.Streams, name string, write func(to run.Streams) error) error {
 	folder, err := os.MkdirTemp("", "dopolicy-")
 	if err != nil {
 		return failure.NoAnswer(fmt.Sprintf("cannot write a file to open: %v", err),
 			"drop --open and redirect the output")
 	}
+	kept := context.AfterFunc(ctx, func() { _ = os.RemoveAll(folder) })
 	path := filepath.Join(folder, name)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -73,7 +75,11 @@ func WriteAndOpen(s run.Streams, name string, write func(to run.Streams) error) 
 	to := s
 	to.Out, to.OutIsTTY = file, false
 	err = write(to)
-	if err := errors.Join(err, file.Close()); err != nil {
+	err = errors.Join(err, file.Close())
+	if !kept() {
+		err = errors.Join(err, ctx.Err())
+	}
+	if err != nil {
 		_ = os.RemoveAll(folder) // its path was not printed
 		return err
 	}

@@ -74,6 +74,7 @@ func (c *Renderer) Render(ctx context.Context, what Release) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(home)
+	defer context.AfterFunc(ctx, func() { _ = os.RemoveAll(home) })() // the program may end before this returns
 	at := filepath.Join(home, "chart")
 	if err := copyChart(what.Dir.String(), at, what.WithoutDefaults); err != nil {
 		return nil, err
