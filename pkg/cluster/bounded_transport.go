@@ -14,10 +14,11 @@ import (
 
 // What an API server may make a run read, and wait for.
 const (
-	maxProxyAnswer = 256 << 20 // bytes of one answer of a proxy
-	answerFactor   = 4         // bytes of one answer, unpacked, for each of a document
-	maxEmptyPages  = 10        // pages of a list, one after the other, that bring nothing
-	maxStall       = time.Minute
+	maxProxyAnswer = 256 << 20        // bytes of one answer of a proxy
+	answerFactor   = 4                // bytes of one answer, unpacked, for each of a document
+	maxStall       = time.Minute      // for leastProgress, or the rest of the answer
+	leastProgress  = 256 << 10        // bytes
+	maxAnswerTime  = 10 * time.Minute // for one answer
 )
 
 // limitError is the error of an answer that is given up: asking again would not help.
@@ -40,15 +41,18 @@ func newLimitError(format string, args ...any) error { return limitError(fmt.Spr
 // stall.
 type boundedTransport struct {
 	next      http.RoundTripper
+	waits     *retryWaits
 	remaining *atomic.Int64 // bytes that may still be read
 	maxTotal  int64         // bytes of all answers together
 	maxAnswer int64         // bytes of one answer
-	maxStall  time.Duration // how long a server may send nothing
+	maxStall  time.Duration // how long a server may take for the progress:
+	progress  int64         // bytes
+	maxTime   time.Duration // how long one answer may take
 }
 
-func newBoundedTransport(to http.RoundTripper, limits document.Limits) boundedTransport {
-	g := boundedTransport{next: to, remaining: &atomic.Int64{}, maxTotal: limits.Total,
-		maxAnswer: maxAnswerBytes(limits), maxStall: maxStall}
+func newBoundedTransport(to http.RoundTripper, limits document.Limits, waits *retryWaits) boundedTransport {
+	g := boundedTransport{next: to, waits: waits, remaining: &atomic.Int64{}, maxTotal: limits.Total,
+		maxAnswer: maxAnswerBytes(limits), maxStall: maxStall, progress: leastProgress, maxTime: maxAnswerTime}
 	g.remaining.Store(limits.Total)
 	return g
 }
@@ -56,36 +60,53 @@ func newBoundedTransport(to http.RoundTripper, limits document.Limits) boundedTr
 // RoundTrip implements http.RoundTripper.
 func (g boundedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
-	stalled := newLimitError("the server sent nothing for %s", g.maxStall)
-	timer := time.AfterFunc(g.maxStall, func() { cancel(stalled) })
+	body := &boundedBody{transport: g, remaining: g.maxAnswer, ctx: ctx, cancel: cancel}
+	body.stall = time.AfterFunc(g.maxStall, func() { cancel(body.describeStall()) })
+	body.end = time.AfterFunc(g.maxTime, func() { cancel(newLimitError("the answer took longer than %s", g.maxTime)) })
 	response, err := g.next.RoundTrip(request.WithContext(ctx))
-	if err != nil {
-		timer.Stop()
-		defer cancel(nil)
-		if errors.Is(context.Cause(ctx), stalled) {
-			return nil, stalled
+	if err == nil {
+		body.ReadCloser = response.Body
+		response.Body = body
+		if err = g.waits.add(response); err == nil {
+			return response, nil
 		}
-		return nil, err
+		_ = body.ReadCloser.Close()
 	}
-	response.Body = &boundedBody{ReadCloser: response.Body, transport: g, remaining: g.maxAnswer, ctx: ctx,
-		cancel: cancel, timer: timer}
-	return response, nil
+	defer body.stop()
+	if given := limitError(""); errors.As(context.Cause(ctx), &given) {
+		err = given
+	}
+	return nil, err
 }
 
 // boundedBody is an answer that is being read.
 type boundedBody struct {
 	io.ReadCloser
 	transport boundedTransport
-	remaining int64 // bytes that it may still have
+	remaining int64        // bytes that it may still have
+	received  atomic.Int64 // bytes since the last progress
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
-	timer     *time.Timer
+	stall     *time.Timer // gives up where there is no progress
+	end       *time.Timer // gives up in any case
+}
+
+// describeStall returns the error of a server that makes no progress.
+func (b *boundedBody) describeStall() error {
+	if n := b.received.Load(); n > 0 {
+		return newLimitError("the server sent %d bytes within %s: it has to send %d KiB, or the rest of its answer", n,
+			b.transport.maxStall, b.transport.progress>>10)
+	}
+	return newLimitError("the server sent nothing for %s", b.transport.maxStall)
 }
 
 // Read implements io.Reader.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.timer.Reset(b.transport.maxStall)
+	if b.received.Add(int64(n)) >= b.transport.progress {
+		b.received.Store(0)
+		b.stall.Reset(b.transport.maxStall)
+	}
 	b.remaining -= int64(n)
 	switch left := b.transport.remaining.Add(-int64(n)); {
 	case b.remaining < 0:
@@ -101,20 +122,25 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (b *boundedBody) Close() error {
-	b.timer.Stop()
-	defer b.cancel(nil)
+	defer b.stop()
 	return b.ReadCloser.Close()
+}
+
+func (b *boundedBody) stop() {
+	b.stall.Stop()
+	b.end.Stop()
+	b.cancel(nil)
 }
 
 // boundClient returns a client of an API server that is not trusted: answers are bounded, and it is
 // not followed to another host, which would get the credentials.
-func boundClient(client *http.Client, limits document.Limits) *http.Client {
+func boundClient(client *http.Client, limits document.Limits, waits *retryWaits) *http.Client {
 	out := refuseRedirects(client)
 	transport := out.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	out.Transport = newBoundedTransport(transport, limits.WithDefaults())
+	out.Transport = newBoundedTransport(transport, limits.WithDefaults(), waits)
 	return out
 }
 

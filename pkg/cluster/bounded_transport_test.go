@@ -26,9 +26,10 @@ func asked(t *testing.T, answer http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	defer server.Close()
-	g := newBoundedTransport(http.DefaultTransport, document.DefaultLimits())
-	g.maxAnswer, g.maxStall = 1<<20, 50*time.Millisecond
-	client := boundClient(server.Client(), document.DefaultLimits())
+	g := newBoundedTransport(http.DefaultTransport, document.DefaultLimits(), &retryWaits{})
+	g.maxAnswer, g.progress = 1<<20, 2<<10
+	g.maxStall, g.maxTime = 50*time.Millisecond, 300*time.Millisecond
+	client := boundClient(server.Client(), document.DefaultLimits(), &retryWaits{})
 	client.Transport = g
 	response, err := client.Get(server.URL)
 	if err != nil {
@@ -55,7 +56,25 @@ func TestGuard(t *testing.T) {
 			_, _ = io.WriteString(w, "{")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
-		}, "sent nothing for 50ms"},
+		}, "sent 1 bytes within 50ms"},
+		"trickles": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = io.WriteString(w, " ")
+				w.(http.Flusher).Flush()
+				time.Sleep(time.Millisecond)
+			}
+		}, "it has to send 2 KiB, or the rest of its answer"},
+		"flows for long": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				_, _ = w.Write(make([]byte, 1<<10))
+				w.(http.Flusher).Flush()
+				time.Sleep(time.Millisecond / 2)
+			}
+		}, "took longer than 300ms"},
+		"asks to wait long": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "100000")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}, "asks to retry after 27h46m40s"},
 		"never ends": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				_, _ = w.Write(make([]byte, 1<<16))

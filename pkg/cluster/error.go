@@ -21,6 +21,7 @@ func explainFailure(ctx context.Context, name string, err error) error {
 	e := &document.Error{What: "reading cluster " + name, Err: err}
 	var listing *listError
 	var request *url.Error
+	given := limitError("")
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -31,6 +32,9 @@ func explainFailure(ctx context.Context, name string, err error) error {
 			"renew the credentials of the context, or choose another with --context"
 	case errors.Is(err, errNothingAllowed), apierrors.IsForbidden(err):
 		e.Hint = "ask for the rights that this command prints with --print-rbac"
+	case errors.As(err, &given) && !errors.As(err, &listing):
+		e.Err = given
+		e.Hint = "see the requests with -v 6, choose another cluster with --context, or read manifests with -f"
 	case errors.As(err, &request) && !errors.As(err, &listing):
 		e.Err = fmt.Errorf("the server %s cannot be reached: %w", serverAddress(request), request.Err)
 		e.Hint = "check the kubeconfig's server, or choose another with --context; manifests are read with -f"

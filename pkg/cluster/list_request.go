@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -126,7 +125,8 @@ func (l *listRequest) readList(ctx context.Context) error {
 		_, err := l.readPage(ctx, collectionPath(l.job.kind, "")+"/"+l.job.name, nil)
 		return err
 	}
-	chunk, anew, empty, filled := l.cluster.options.PageSize, false, 0, false
+	chunk, anew, filled := l.cluster.options.PageSize, false, false
+	var count pageCount
 	for next := ""; ; {
 		query := url.Values{}
 		if chunk > 0 {
@@ -145,9 +145,7 @@ func (l *listRequest) readList(ctx context.Context) error {
 			}
 		}
 		page, err := l.readPage(ctx, collectionPath(l.job.kind, l.job.namespace), query)
-		if empty++; err == nil && !page.IsEmpty {
-			empty, filled = 0, true
-		}
+		filled = filled || page.Objects > 0
 		switch {
 		case errors.Is(err, newTooLargeError(maxAnswerBytes(l.cluster.limits))) && (l.job.fromCache || chunk == 0 ||
 			chunk > smallPageSize):
@@ -167,8 +165,8 @@ func (l *listRequest) readList(ctx context.Context) error {
 		case page.Next == "":
 			return nil
 		}
-		if empty > maxEmptyPages {
-			return fmt.Errorf("the list goes on without an object for more than %d pages", maxEmptyPages)
+		if err := count.add(page.Objects, chunk); err != nil {
+			return err
 		}
 		if page.Next == next {
 			return errors.New("the server says that the list goes on where it went on before")

@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
 // ErrForbidden is for what the cluster does not let the user do.
@@ -38,6 +40,7 @@ func (p PodClient) FindRunning(ctx context.Context, labels string) ([]Pod, error
 	if err != nil {
 		return nil, err
 	}
+	client = boundClient(client, document.Limits{}, &retryWaits{})
 	at, err := p.serverURL("/api/v1/pods")
 	if err != nil {
 		return nil, err

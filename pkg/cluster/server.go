@@ -24,16 +24,26 @@ import (
 
 // Server is a Kubernetes API server, as far as reading needs it.
 type Server struct {
-	rest rest.Interface
-	log  func(format string, args ...any)
+	rest  rest.Interface
+	log   func(format string, args ...any)
+	waits *retryWaits
 }
 
 // NewServer returns the server that a kubeconfig's entry describes. Every request is passed to log,
 // if that is not nil. Requests are not throttled here: there are few of them, and the server says
 // itself when it is too many. All answers together are bounded like files.
 func NewServer(config *rest.Config, limits document.Limits, log func(format string, args ...any)) (*Server, error) {
-	return newServer(config, func(client *http.Client) *http.Client { return boundClient(client, limits) }, log)
+	waits := &retryWaits{}
+	s, err := newServer(config, func(client *http.Client) *http.Client { return boundClient(client, limits, waits) }, log)
+	if err != nil {
+		return nil, err
+	}
+	s.waits = waits
+	return s, nil
 }
+
+// ReportWaits has report called when the server asks to be asked again after a while.
+func (s *Server) ReportWaits(report func(after time.Duration)) { s.waits.report = report }
 
 // newServer is NewServer with the guards of a client.
 func newServer(config *rest.Config, guards func(*http.Client) *http.Client,
@@ -86,6 +96,9 @@ func (s *Server) getBodyAs(ctx context.Context, form, path string, query url.Val
 		}
 		start := time.Now()
 		body, err := readBody(request.Stream(ctx))
+		if given := limitError(""); errors.As(err, &given) {
+			err = given // it says all; the address of the request does not help
+		}
 		s.log("GET %s %s in %d ms, %d bytes", formatPath(path, query), formatOutcome(err),
 			time.Since(start).Milliseconds(), len(body))
 		if err == nil || try == maxAttempts || ctx.Err() != nil || !isTemporary(err) {

@@ -25,7 +25,7 @@ func (s *Server) ListLabelled(ctx context.Context, k *model.ServedKind, namespac
 	if chunk > 0 {
 		query.Set("limit", strconv.Itoa(chunk))
 	}
-	for empty := 0; ; {
+	for count := (pageCount{}); ; {
 		body, err := s.getBody(ctx, collectionPath(k, namespace), query)
 		if err != nil {
 			return nil, &listError{k.Resource(), err}
@@ -44,15 +44,15 @@ func (s *Server) ListLabelled(ctx context.Context, k *model.ServedKind, namespac
 			o["apiVersion"], o["kind"] = page.APIVersion, k.Kind
 		}
 		out = append(out, page.Items...)
-		if empty++; len(page.Items) > 0 {
-			empty = 0
-		}
 		switch {
 		case page.Metadata.Continue == "":
 			return out, nil
-		case page.Metadata.Continue == query.Get("continue") || empty > maxEmptyPages:
+		case page.Metadata.Continue == query.Get("continue"):
 			return nil,
-				&listError{k.Resource(), errors.New("the server says that the list goes on, and brings nothing more")}
+				&listError{k.Resource(), errors.New("the server says that the list goes on where it went on before")}
+		}
+		if err := count.add(len(page.Items), chunk); err != nil {
+			return nil, &listError{k.Resource(), err}
 		}
 		query.Set("continue", page.Metadata.Continue)
 	}

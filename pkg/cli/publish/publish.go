@@ -268,9 +268,8 @@ func (f *Options) writeToCluster(ctx context.Context, s run.Streams, session *so
 		if err != nil {
 			return err
 		}
-		if server, err = cluster.NewServer(c.Config, f.Query.Source.Limits.Values(),
-			f.Query.Source.RequestLogger(s)); err != nil {
-			return source.KubeconfigError(err)
+		if server, err = f.Query.Source.NewServer(c, s); err != nil {
+			return err
 		}
 		if c.Timeout > 0 {
 			var cancel context.CancelFunc

@@ -188,11 +188,10 @@ func (f *Flags) RequestLogger(s run.Streams) func(format string, args ...any) {
 // ReadCluster reads what a command may need of the cluster.
 func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopolicy.Engine,
 	s run.Streams) (*model.Snapshot, error) {
-	log := f.RequestLogger(s)
 	klog.SetLogger(logr.Discard()) // the client's own log lines repeat what our errors say
-	server, err := cluster.NewServer(c.Config, f.Limits.Values(), log)
+	server, err := f.NewServer(c, s)
 	if err != nil {
-		return nil, KubeconfigError(err)
+		return nil, err
 	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -200,7 +199,7 @@ func (f *Flags) ReadCluster(ctx context.Context, c *ClusterAccess, engine *dopol
 		defer cancel()
 	}
 	progress := &cluster.Progress{}
-	if log == nil {
+	if f.RequestLogger(s) == nil {
 		defer showProgress(s, progress)()
 	}
 	in, err := engine.ReadServer(ctx, server, dopolicy.ClusterOptions{Asked: f.askedKinds(), Options: cluster.Options{

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cluster"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -58,7 +57,7 @@ func (f *Flags) findUser(ctx context.Context, s run.Streams) string {
 	if err != nil {
 		return unknownUser
 	}
-	server, err := cluster.NewServer(c.Config, f.Limits.Values(), f.RequestLogger(s))
+	server, err := f.NewServer(c, s)
 	if err != nil {
 		return unknownUser
 	}

@@ -37,7 +37,7 @@ func NewListReader(o ListOptions) *ListReader {
 // ListPage is what a page of a list says of the list.
 type ListPage struct {
 	Next    string // where the list goes on; "": nowhere
-	IsEmpty bool
+	Objects int    // how many are on it
 }
 
 // ReadPage adds the objects on a page.
@@ -51,7 +51,7 @@ func (l *ListReader) ReadPage(body []byte) (ListPage, error) {
 		return ListPage{}, err
 	}
 	meta := l.addRoot(d, m)
-	return ListPage{Next: meta.textAt("continue"), IsEmpty: items == 0}, nil
+	return ListPage{Next: meta.textAt("continue"), Objects: items}, nil
 }
 
 // ReadNamed adds the object that was asked for by its name in place of a list.
