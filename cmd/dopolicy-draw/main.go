@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/goccy/go-graphviz"
 
@@ -20,8 +21,9 @@ import (
 
 func main() {
 	format := flag.String("format", "svg", "what to draw: svg|png")
+	size := flag.Int64("bytes", -1, "how long the graph is: the drawing ends when standard input does (-1: the graph is all of it)")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: dopolicy-draw [-format svg|png] < graph.dot > picture")
+		fmt.Fprintln(os.Stderr, "usage: dopolicy-draw [-format svg|png] [-bytes N] < graph.dot > picture")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -29,18 +31,39 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := draw(os.Stdin, os.Stdout, *format); err != nil {
+	text, err := readGraph(os.Stdin, *size)
+	if err == nil {
+		err = draw(text, os.Stdout, *format)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-// draw lays the graph out and writes it in the format.
-func draw(in io.Reader, out io.Writer, format string) (err error) {
-	text, err := io.ReadAll(in)
-	if err != nil {
-		return fmt.Errorf("reading the graph: %w", err)
+// readGraph reads a graph of so many bytes, or all there is. Where the length is known the input
+// stays open behind it as long as the picture is wanted: this process ends with it.
+func readGraph(in io.Reader, size int64) ([]byte, error) {
+	graph := in
+	if size >= 0 {
+		graph = io.LimitReader(in, size)
 	}
+	text, err := io.ReadAll(graph)
+	if err != nil {
+		return nil, fmt.Errorf("reading the graph: %w", err)
+	}
+	if size >= 0 {
+		runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))) // the drawing lets nothing else run beside it
+		go func() {
+			_, _ = io.Copy(io.Discard, in)
+			os.Exit(1)
+		}()
+	}
+	return text, nil
+}
+
+// draw lays the graph out and writes it in the format.
+func draw(text []byte, out io.Writer, format string) error {
 	picture, err := layout(text)
 	if err != nil {
 		return err

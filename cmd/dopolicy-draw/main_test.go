@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // built is the program, built once.
@@ -74,6 +77,29 @@ func TestRefused(t *testing.T) {
 		if len(out) > 0 || !failed || exit.ExitCode() != c.code || !strings.HasPrefix(said, c.said) {
 			t.Errorf("%q %v: %q %q %v", c.in, c.args, out, said, err)
 		}
+	}
+}
+
+// TestEndOfInput: a drawing ends when the input behind a graph of known length does.
+func TestEndOfInput(t *testing.T) {
+	graph := `digraph { a [label="` + strings.Repeat("x", 3_000_000) + `"] }`
+	cmd := exec.Command(built, "-bytes", strconv.Itoa(len(graph)))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(in, graph); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond) // it draws
+	began := time.Now()
+	_ = in.Close()
+	_ = cmd.Wait()
+	if took := time.Since(began); took > time.Second || cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("%v after %s", cmd.ProcessState, took)
 	}
 }
 

@@ -70,7 +70,7 @@ var longRuns = map[string][]string{
 	"reach":          {"p1", "-n", "a", "-f", "@large"},
 	"report":         {"-f", "@large", "--config", "none"},
 	"request":        {"GET", "http://a.h1.example.com/1/1", "-f", "@large"},
-	"snapshot":       {"--kubeconfig", "@cluster"},
+	"snapshot":       {"--kubeconfig", "@cluster", "-o", "@none"},
 	"status":         {"-A", "-f", "@large"},
 	"why":            {"401", "http://a.h1.example.com/1/1", "-f", "@large"},
 }
@@ -83,14 +83,14 @@ var short = []string{"completion", "help", "options", "version"}
 func TestSignals(t *testing.T) {
 	w := world{t.TempDir()}
 	large := largeWorld(1000, 16, 300)
+	w.file(t, "snapshots/2.yaml", snapshotOf(2, large))
 	files := strings.NewReplacer("@large", w.file(t, "large.yaml", large),
 		"@changed", w.file(t, "changed.yaml", append(slices.Clone(large), "---\n"+route...)),
 		"@requirements", w.file(t, "requirements.yaml", []byte(leafRequirements)),
 		"@test", w.file(t, "test.yaml", []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\n"+
 			"requirements: [requirements.yaml]\ntests:\n- {name: x, files: [large.yaml], met: [limits]}\n")),
-		"@snapshots", filepath.Dir(w.file(t, "snapshots/1.yaml",
-			append([]byte(strings.ReplaceAll(fmt.Sprintf(leafSnapshot, 1), "objects: 2", "objects: 1302")), large...))),
-		"@cluster", kubeconfig(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		"@snapshots", filepath.Dir(w.file(t, "snapshots/1.yaml", snapshotOf(1, large))),
+		"@none", filepath.Join(w.in, "none"), "@cluster", kubeconfig(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	for _, command := range commandsOf(cli.App{Plugins: plugins.All()}.Command(cli.Terminal()), "") {
 		if slices.Contains(short, command) {
 			continue
@@ -109,17 +109,44 @@ func TestSignals(t *testing.T) {
 					continue // as SIGINT
 				}
 				t.Run(command+"/"+name+"/"+sent.String(), func(t *testing.T) {
-					r := startRun(t, nil, append(strings.Fields(command), args...)...)
-					time.Sleep(wait)
-					took := r.end(t, sent)
-					if code := r.cmd.ProcessState.ExitCode(); code != 128+int(sent) || took > mostEnding ||
-						r.out.Len() > 0 || !strings.Contains(r.said.String(), "error: interrupted") {
-						t.Errorf("exit %d after %s, with %d bytes of an answer: %.300s", code, took, r.out.Len(), r.said.String())
-					}
+					testSignal(t, append(strings.Fields(command), args...), wait, sent)
 				})
 			}
 		}
 	}
+}
+
+// testSignal sends a signal to a command. How long the end takes depends on what else the machine
+// does: too long counts if it is too long every time.
+func testSignal(t *testing.T, args []string, wait time.Duration, sent syscall.Signal) {
+	t.Helper()
+	var took time.Duration
+	for range 3 {
+		r := startRun(t, nil, args...)
+		time.Sleep(wait)
+		took = r.end(t, sent)
+		if code := r.cmd.ProcessState.ExitCode(); r.out.Len() > 0 || !r.isKilled(sent) &&
+			(code != 128+int(sent) || !strings.Contains(r.said.String(), "error: interrupted")) {
+			t.Errorf("%v, with %d bytes of an answer: %.300s", r.cmd.ProcessState, r.out.Len(), r.said.String())
+		}
+		if took <= mostEnding {
+			return
+		}
+	}
+	t.Errorf("it ended after %s", took)
+}
+
+// isKilled reports whether the signal ended the process itself: it had only begun.
+func (r *signalledRun) isKilled(sent syscall.Signal) bool {
+	status, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == sent
+}
+
+// snapshotOf is a snapshot of manifests at an hour.
+func snapshotOf(hour int, manifests []byte) []byte {
+	head := fmt.Sprintf(leafSnapshot, hour)
+	objects := fmt.Sprintf("objects: %d", 1+bytes.Count(manifests, []byte("\n---\n")))
+	return append([]byte(strings.Replace(head, "objects: 2", objects, 1)+"---\n"), manifests...)
 }
 
 // commandsOf are the commands that run, with the words before them.
@@ -190,8 +217,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 	time.Sleep(100 * time.Millisecond)
 	took := r.end(t, syscall.SIGINT)
-	status, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() || status.Signal() != syscall.SIGINT || took > 300*time.Millisecond {
+	if !r.isKilled(syscall.SIGINT) || took > 300*time.Millisecond {
 		t.Errorf("%v after %s: %.300s", r.cmd.ProcessState, took, r.said.String())
 	}
 }

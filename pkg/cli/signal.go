@@ -16,7 +16,7 @@ const exitSignal = 128
 
 // maxEndingTime is how long a command may take to end by itself after a signal. Not every
 // computation looks whether it is still wanted.
-const maxEndingTime = 700 * time.Millisecond
+const maxEndingTime = 500 * time.Millisecond
 
 // RunUntilSignal is Run for the command line of the process. SIGINT and SIGTERM end the command, and
 // the run even if the command goes on; a second signal kills the process.

@@ -7,7 +7,6 @@
 package draw
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +15,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/child"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
 // programName is what the program is called, without the suffix that some systems want. It does not
@@ -26,6 +29,12 @@ const programName = "dopolicy-draw"
 
 // defaultLimit is how long a picture may take. One of a few hundred nodes takes a second.
 const defaultLimit = time.Minute
+
+// What is taken of the program.
+const (
+	maxPictureBytes = 128 << 20
+	maxErrorBytes   = 64 << 10
+)
 
 // errorLines is how much is repeated of what the program said before it failed.
 const errorLines = 3
@@ -89,22 +98,37 @@ func (p Program) Draw(ctx context.Context, format string, dot []byte) ([]byte, e
 	}
 	timed, stop := context.WithTimeout(ctx, most)
 	defer stop()
-	var out, said bytes.Buffer
-	cmd := exec.CommandContext(timed, p.Path, "-format", format)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(dot), &out, &said
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	out, said := document.NewBoundedBuffer(maxPictureBytes), document.NewBoundedBuffer(maxErrorBytes)
+	cmd := child.NewCommand(timed, p.Path, "-format", format, "-bytes", strconv.Itoa(len(dot)))
+	cmd.Stdout, cmd.Stderr = out, said
+	err := runWithInput(cmd, dot)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case out.IsExceeded():
+		return nil, fmt.Errorf("%s makes a picture of more than %d MiB", p.Path, maxPictureBytes>>20)
 	case timed.Err() != nil:
 		return nil, fmt.Errorf("%s did not finish in %s", p.Path, most)
 	case err != nil:
 		return nil, explainFailure(p.Path, err, said.String())
-	case out.Len() == 0:
+	case len(out.Bytes()) == 0:
 		return nil, fmt.Errorf("%s drew nothing", p.Path)
 	}
 	return out.Bytes(), nil
+}
+
+// runWithInput runs a program with an input that stays open behind the text: it ends only when this
+// process ends, by which the program knows.
+func runWithInput(cmd *exec.Cmd, text []byte) error {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _, _ = in.Write(text) }() // it need not be read
+	return cmd.Wait()
 }
 
 // explainFailure tells why the program did not draw: what it said, or how it ended.

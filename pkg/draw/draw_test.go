@@ -25,9 +25,9 @@ func program(t *testing.T, script string) Program {
 }
 
 func TestDraw(t *testing.T) {
-	p := program(t, `echo "$@"; cat`)
+	p := program(t, `echo "$@"; head -c "$4"`)
 	got, err := p.Draw(t.Context(), SVG, []byte("digraph {}"))
-	if err != nil || string(got) != "-format svg\ndigraph {}" {
+	if err != nil || string(got) != "-format svg -bytes 10\ndigraph {}" {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -40,7 +40,9 @@ func TestFailures(t *testing.T) {
 		{"says much", "printf 'a\\nb\\nc\\nd\\n' >&2; exit 2", programName + ": a; b; c (exit status 2)"},
 		{"says nothing", "exit 7", programName + ": exit status 7"},
 		{"is killed", "kill -9 $$", programName + ": signal: killed"},
-		{"draws nothing", "cat >/dev/null", "drew nothing"},
+		{"draws nothing", "head -c 10 >/dev/null", "drew nothing"},
+		{"draws without end", "exec yes", "makes a picture of more than 128 MiB"},
+		{"complains without end", "echo 'error: no' >&2; exec yes >&2", programName + ": no; y; y (signal: broken pipe)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := program(t, c.script).Draw(t.Context(), PNG, []byte("digraph {}"))

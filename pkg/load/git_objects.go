@@ -10,8 +10,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/child"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
@@ -22,9 +22,6 @@ const (
 	maxWords  = 64 << 10
 )
 
-// gitExitDelay is how long git may take to end once it is told to.
-const gitExitDelay = 2 * time.Second
-
 // newCommand returns a run of git that changes nothing, asks nothing and fetches nothing. The
 // configuration of the user and of the system counts, safe.directory above all.
 func (g *gitReader) newCommand(ctx context.Context, args ...string) *exec.Cmd {
@@ -32,9 +29,9 @@ func (g *gitReader) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 	if g.isBare {
 		bare = "all"
 	}
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.bareRepository=" + bare,
+	cmd := child.NewCommand(ctx, "git", append([]string{"-c", "safe.bareRepository=" + bare,
 		"-c", "core.bigFileThreshold=1m"}, args...)...) // above which git does not read all of a file at once
-	cmd.Dir, cmd.WaitDelay = g.tree.Dir, gitExitDelay
+	cmd.Dir = g.tree.Dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1",
 		"GIT_LITERAL_PATHSPECS=1",
 		"GIT_ALLOW_PROTOCOL=none") // what fetches in spite of all that, as git before 2.45 does, has no way to

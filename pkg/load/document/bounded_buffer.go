@@ -7,7 +7,7 @@ import (
 
 // BoundedBuffer keeps what is written up to a limit, and fails after that.
 type BoundedBuffer struct {
-	bytes.Buffer
+	kept      bytes.Buffer // not embedded: its ReadFrom knows no limit
 	remaining int
 	exceeded  bool
 }
@@ -21,8 +21,14 @@ func (b *BoundedBuffer) Write(p []byte) (int, error) {
 		b.exceeded = true
 		return 0, errors.New("too much")
 	}
-	return b.Buffer.Write(p)
+	return b.kept.Write(p)
 }
 
 // IsExceeded reports whether more was written than the buffer takes.
 func (b *BoundedBuffer) IsExceeded() bool { return b.exceeded }
+
+// Bytes returns what was written.
+func (b *BoundedBuffer) Bytes() []byte { return b.kept.Bytes() }
+
+// String returns what was written.
+func (b *BoundedBuffer) String() string { return b.kept.String() }

@@ -14,6 +14,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/child"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 )
 
@@ -101,8 +102,8 @@ func (c *Renderer) Render(ctx context.Context, what Release) ([]byte, error) {
 func (c *Renderer) runHelm(ctx context.Context, home string, args []string) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, maxChartTime)
 	defer stop()
-	cmd := exec.CommandContext(ctx, c.program, args...)
-	cmd.Dir, cmd.WaitDelay = home, time.Second
+	cmd := child.NewCommand(ctx, c.program, args...)
+	cmd.Dir = home
 	none := filepath.Join(home, "none")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "KUBECONFIG=" + none,
 		"HELM_NO_PLUGINS=1", "HELM_PLUGINS=" + none,
