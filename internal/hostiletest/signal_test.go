@@ -90,7 +90,7 @@ func TestSignals(t *testing.T) {
 		"@test", w.file(t, "test.yaml", []byte("apiVersion: dopolicy.dev/v1alpha1\nkind: RequirementTest\n"+
 			"requirements: [requirements.yaml]\ntests:\n- {name: x, files: [large.yaml], met: [limits]}\n")),
 		"@snapshots", filepath.Dir(w.file(t, "snapshots/1.yaml", snapshotOf(1, large))),
-		"@none", filepath.Join(w.in, "none"), "@cluster", kubeconfig(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		"@none", filepath.Join(w.in, "none.yaml"), "@cluster", kubeconfig(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	for _, command := range commandsOf(cli.App{Plugins: plugins.All()}.Command(cli.Terminal()), "") {
 		if slices.Contains(short, command) {
 			continue

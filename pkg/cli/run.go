@@ -49,7 +49,7 @@ func (a App) Run(ctx context.Context, args []string, s Streams) int {
 	if s.InRunner() {
 		s.Err = escape.NewRunnerWriter(s.Err)
 	}
-	s.Out = wantedWriter{ctx, s.Out}
+	s.Out, s.Err = wantedWriter{ctx, s.Out}, messageWriter{s.Err}
 	args = source.AllowBareVerbosity(args)
 	root := buildCommandTree(a.newEnvironment(s), args, nil)
 	completion.Register(root, args)

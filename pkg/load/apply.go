@@ -33,6 +33,7 @@ func applyInput(base *model.Snapshot, o Options, r *inputResult) *model.Snapshot
 		read.problems)))
 	s.CopyScope(base)
 	s.Omissions = mergeOmissions(base.Omissions, r.findOmissions())
+	hideCredentials(s)
 	s.Ambiguous = addAmbiguous(base.Ambiguous, read.ambiguous, replaced)
 	return s
 }

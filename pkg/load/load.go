@@ -83,6 +83,7 @@ func Files(ctx context.Context, o Options) (*model.Snapshot, error) {
 	}
 	s := assembleSnapshot(o, cluster, r.outcomes, r.problems)
 	s.Omissions = r.findOmissions()
+	hideCredentials(s)
 	return s, r.checkReadable(o)
 }
 

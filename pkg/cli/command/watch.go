@@ -73,7 +73,7 @@ func (q *Query) watchAnswer(ctx context.Context, s run.Streams, answer AnswerFun
 	}
 	watcher, err := cluster.NewWatcher(c.Config, q.Source.Limits.Values(), q.Source.Cache, reportTo(s, c.Context))
 	if err != nil {
-		return source.KubeconfigError(err)
+		return source.KubeconfigError(err, c.Config.Host)
 	}
 	go watcher.FollowConnection(ctx)
 	var again <-chan time.Time

@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 )
 
@@ -50,8 +51,15 @@ type Details struct {
 	Usage      bool // the command line is wrong
 }
 
-// Describe is the one place that decides what an error means: wrong usage, or no answer.
+// Describe is the one place that decides what an error means: wrong usage, or no answer. Addresses
+// in it have no credentials.
 func Describe(err error) Details {
+	d := classify(err)
+	d.What, d.Hint = document.HideCredentials(d.What), document.HideCredentials(d.Hint)
+	return d
+}
+
+func classify(err error) Details {
 	var (
 		use        *UsageError
 		none       *NoAnswerError

@@ -21,6 +21,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cluster"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/publish"
@@ -101,7 +102,7 @@ func (f *ClusterFlags) repeatFlags() []string {
 	over := &f.Config.Overrides
 	for _, given := range [][2]string{{"--kubeconfig", f.Config.File}, {"--context", over.CurrentContext},
 		{"--cluster", over.Context.Cluster}, {"--user", over.Context.AuthInfo},
-		{"--server", over.ClusterInfo.Server}, {"--as", over.AuthInfo.Impersonate}} {
+		{"--server", document.HideCredentialsOf(over.ClusterInfo.Server, over.ClusterInfo.Server)}, {"--as", over.AuthInfo.Impersonate}} {
 		if given[1] != "" {
 			out = append(out, given[0], view.QuoteShellWord(given[1]))
 		}
@@ -129,21 +130,25 @@ func (f *ClusterFlags) Find() (*ClusterAccess, error) {
 	}
 	c := &ClusterAccess{Context: raw.CurrentContext}
 	over := &f.Config.Overrides
+	addresses := []string{over.ClusterInfo.Server}
+	for _, one := range raw.Clusters {
+		addresses = append(addresses, one.Server, one.ProxyURL)
+	}
 	// each takes the place of those after it
 	c.Context = cmp.Or(over.ClusterInfo.Server, over.Context.Cluster, over.CurrentContext, c.Context)
 	if _, wrong := clientcmd.ParseTimeout(over.Timeout); wrong != nil {
 		return nil, failure.Usage("write 5s, 2m or 1h; 0 for no limit", "--request-timeout cannot be %q", over.Timeout)
 	}
 	if c.Config, err = loader.ClientConfig(); err != nil {
-		return nil, KubeconfigError(err)
+		return nil, KubeconfigError(err, addresses...)
 	}
 	if len(raw.Clusters) == 0 && over.ClusterInfo.Server == "" && c.Config.Host == clientcmd.ClusterDefaults.Server {
 		return nil, failure.NoAnswer("there is no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster",
 			"set KUBECONFIG or --kubeconfig to use a cluster, or read manifests with -f")
 	}
-	if c.Context == "" {
-		c.Context = c.Config.Host
-	}
+	c.Context = cmp.Or(c.Context, c.Config.Host)
+	c.Context = document.HideCredentialsOf(over.ClusterInfo.Server, c.Context)
+	c.Context = document.HideCredentialsOf(c.Config.Host, c.Context)
 	if c.Namespace, _, err = loader.Namespace(); err != nil {
 		return nil, KubeconfigError(err)
 	}
@@ -165,9 +170,14 @@ func (f *ClusterFlags) FindOf(context string) (*ClusterAccess, error) {
 	return other.Find()
 }
 
-// KubeconfigError explains a kubeconfig that cannot be used.
-func KubeconfigError(err error) error {
-	return failure.NoAnswer("reading the kubeconfig: "+err.Error(),
+// KubeconfigError explains a kubeconfig that cannot be used. Addresses in it are named without
+// credentials.
+func KubeconfigError(err error, addresses ...string) error {
+	text := err.Error()
+	for _, a := range addresses {
+		text = document.HideCredentialsOf(a, text)
+	}
+	return failure.NoAnswer("reading the kubeconfig: "+text,
 		"list the contexts with: kubectl config get-contexts")
 }
 

@@ -14,7 +14,7 @@ import (
 func (f *Flags) NewServer(c *ClusterAccess, s run.Streams) (*cluster.Server, error) {
 	server, err := cluster.NewServer(c.Config, f.Limits.Values(), f.RequestLogger(s))
 	if err != nil {
-		return nil, KubeconfigError(err)
+		return nil, KubeconfigError(err, c.Config.Host)
 	}
 	server.ReportWaits(func(after time.Duration) {
 		clear := ""
