@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -253,10 +254,14 @@ func escapeMarkdownCell(s string) string {
 	return formatCode(s)
 }
 
+// reference is what hosts take for the name of a merge request (!1), a milestone (%x), an alert
+// (^alert), an issue (GH-1, ABC-1) or a commit. The others begin with a mark.
+var reference = regexp.MustCompile(`[!%^][\p{L}\p{N}_"]|(?i:\bg[hl]-\d)|\b[A-Z][A-Z0-9_]+-\d|\b[0-9A-Fa-f]{7,}\b`)
+
 // hasMarkup reports whether a text may be more than text to Markdown, HTML or the host of a pull
 // request.
 func hasMarkup(s string) bool {
-	return strings.ContainsAny(s, "\\`*_{}[]<>#|&~$@") || strings.Contains(s, "://") ||
+	return reference.MatchString(s) || strings.ContainsAny(s, "\\`*_{}[]<>#|&~$@") || strings.Contains(s, "://") ||
 		strings.Contains(strings.ToLower(s), "www.") || strings.Count(s, ":") > 1
 }
 
@@ -264,7 +269,7 @@ func formatCode(s string) string {
 	var b strings.Builder
 	b.WriteString("<code>")
 	for _, r := range s {
-		if strings.ContainsRune("\\`*_{}[]<>#|&~$@:!\"'^=+", r) || r == '.' &&
+		if strings.ContainsRune("\\`*_{}[]<>#|&~$@:!%\"'^=+", r) || r == '.' &&
 			strings.Contains(strings.ToLower(s), "www.") {
 			fmt.Fprintf(&b, "&#%d;", r)
 			continue

@@ -84,12 +84,18 @@ func TestMarkdownSkipsLong(t *testing.T) {
 // FuzzMarkdown: nothing in a name or a value is more than text.
 func FuzzMarkdown(f *testing.F) {
 	for _, seed := range []string{"a|b", "@user", "#12", "<script>", "`x`", "[a](b)", "![a](b)", "https://x.example",
-		"www.example.com", ":smile:", "a\nb", "**b**", "\\|", "$x$", "&lt;", "a@b.example"} {
+		"www.example.com", ":smile:", "a\nb", "**b**", "\\|", "$x$", "&lt;", "a@b.example", "!1", "a!1", "%x",
+		"%1", `%"a b"`, "GH-1", "gh-12", "ABC-7", "^alert", "@name", "#1", "$1", "&1", "~x", "a/b#1", "a/b!1",
+		"0123456789abcdef0123456789abcdef01234567", "a/b@0123456", "(deadbeef)"} {
 		f.Add(seed)
 	}
 	markup := regexp.MustCompile("[\\\\`*_{}\\[\\]<>|~$@]|://|&(?:[^#]|#[^0-9])|www\\.")
+	code := regexp.MustCompile("<code>[^<]*</code>")
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, got := range []string{escapeMarkdown(s), escapeMarkdownCell(s)} {
+			if at := reference.FindString(code.ReplaceAllString(got, "")); at != "" {
+				t.Errorf("%q becomes %q, with the reference %q", s, got, at)
+			}
 			bare := strings.NewReplacer("<code>", "", "</code>", "").Replace(got)
 			if strings.Contains(s, "<code>") || strings.Contains(s, "</code>") {
 				bare = strings.Replace(bare, "&#60;", "", -1)

@@ -19,6 +19,7 @@ func TestRunnerText(t *testing.T) {
 		"\t::stop-commands::x":     "\t: :stop-commands::x",
 		"see ##[group]x":           "see ## [group]x",
 		"a ##vso[task.setvar]x":    "a ##vso [task.setvar]x",
+		"##teamcity[message]":      "##teamcity [message]",
 		"## A heading\na::b [c]\n": "## A heading\na::b [c]\n",
 		": : x\n":                  ": : x\n",
 		":::x\n":                   ": ::x\n",
@@ -56,7 +57,7 @@ func TestDOTInsteadOfPictureHasNoRunnerCommands(t *testing.T) {
 
 // No format lets a name or a value out as a command of a runner.
 func TestFormatsHaveNoRunnerCommands(t *testing.T) {
-	hostile := "::set-env name=X::y\n  ::add-mask::z\n##[command]x ##vso[task.setvar]y"
+	hostile := "::set-env name=X::y\n  ::add-mask::z\n##[command]x ##vso[task.setvar]y ##teamcity[message]"
 	list := effectiveFixture()
 	list.Items[0].Target = model.Ref{Group: "g", Kind: "K", Namespace: "::warning::", Name: hostile}
 	list.Items[0].Rules[0] = view.Rule{Name: hostile, Value: map[string]any{hostile: hostile}, Why: hostile}
@@ -66,7 +67,7 @@ func TestFormatsHaveNoRunnerCommands(t *testing.T) {
 		text := written(t, list, Options{Format: Format(format), Runner: true})
 		for line := range strings.Lines(text) {
 			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") ||
-				strings.Contains(line, "##vso[") {
+				strings.Contains(line, "##vso[") || strings.Contains(line, "##teamcity[") {
 				t.Errorf("%s: %q", format, line)
 			}
 		}

@@ -29,7 +29,7 @@ type Streams struct {
 
 // InRunner reports whether a CI runner reads the output: it takes some text as commands.
 func (s Streams) InRunner() bool {
-	for _, name := range []string{"GITHUB_ACTIONS", "TF_BUILD"} {
+	for _, name := range []string{"GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"} {
 		if value, _ := s.LookupEnv(name); value != "" {
 			return true
 		}

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/xml"
 	"io"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
 
 // NewRunnerWriter returns a writer for text in a CI runner, which takes some of what it reads as
-// commands: "::name::" at the start of a line, "##[name]" and "##vso[name]" anywhere. A space
-// within keeps names and values from being read so. To a runner, a carriage return ends a line too,
+// commands: "::name::" at the start of a line, "##[name]", "##vso[name]" and "##teamcity[name]"
+// anywhere. A space within keeps names and values from being read so. To a runner, a carriage return ends a line too,
 // and any white space may stand before "::".
 func NewRunnerWriter(w io.Writer) io.Writer { return &runnerWriter{to: w, blank: true} }
 
@@ -35,7 +36,7 @@ func (r *runnerWriter) Write(text []byte) (int, error) {
 		r.out = append(r.out, b)
 		r.colon = b == ':' && r.blank
 		r.blank = r.isStillBlank(b)
-		r.last = append(r.last[max(0, len(r.last)-len("##vso")+1):], b)
+		r.last = append(r.last[max(0, len(r.last)-longestCommand+1):], b)
 	}
 	if _, err := r.to.Write(r.out); err != nil {
 		return 0, err
@@ -63,9 +64,15 @@ func (r *runnerWriter) isStillBlank(b byte) bool {
 	return unicode.IsSpace(c)
 }
 
+// longestCommand is the length of the longest of runnerCommands.
+const longestCommand = len("##teamcity")
+
+// runnerCommands are what stands before the bracket of a command.
+func runnerCommands() []string { return []string{"##", "##vso", "##teamcity"} }
+
 // OpensCommand reports whether a bracket behind a text opens what a CI runner takes as a command.
 func OpensCommand(before []byte) bool {
-	return bytes.HasSuffix(before, []byte("##")) || bytes.HasSuffix(before, []byte("##vso"))
+	return slices.ContainsFunc(runnerCommands(), func(c string) bool { return bytes.HasSuffix(before, []byte(c)) })
 }
 
 // EscapeBracket writes the bracket of such commands in another way, as formats with escapes allow
@@ -74,7 +81,7 @@ func EscapeBracket(text []byte, bracket string) []byte {
 	if !bytes.Contains(text, []byte("##")) {
 		return text
 	}
-	for _, command := range []string{"##", "##vso"} {
+	for _, command := range runnerCommands() {
 		text = bytes.ReplaceAll(text, []byte(command+"["), []byte(command+bracket))
 	}
 	return text
