@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,25 @@ func built(t *testing.T, name string) map[string]map[string]any {
 		out[r.GetKind()+" "+r.GetName()] = o
 	}
 	return out
+}
+
+// TestImageIsRelease: the kustomizations name the image of a release, the one that the pages install.
+func TestImageIsRelease(t *testing.T) {
+	page, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`kubectl-dopolicy@(v[0-9]+\.[0-9]+\.[0-9]+)`).FindSubmatch(page)
+	if version == nil {
+		t.Fatal("docs/ci.md installs no release")
+	}
+	for _, name := range []string{"publish", "hub"} {
+		text, err := os.ReadFile(filepath.Join("../../deploy", name, "kustomization.yaml"))
+		if want := "newName: ghcr.io/dopolicy/kubectl-dopolicy\n  newTag: " + string(version[1]) + "\n"; err != nil ||
+			!strings.Contains(string(text), want) {
+			t.Errorf("deploy/%s does not name the image of %s (%v)", name, version[1], err)
+		}
+	}
 }
 
 // TestRights: the ServiceAccount that publishes may do what docs/rbac.yaml says, and write reports,

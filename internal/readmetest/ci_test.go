@@ -31,17 +31,18 @@ func TestCI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "work")
 	if err := os.CopyFS(filepath.Join(dir, "manifests"), os.DirFS("../../testdata/demo")); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	base := filepath.Join(dir, "runner", "base") // the config of the base branch is empty
-	if err := os.MkdirAll(base, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(base, ".dopolicy.yaml"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, base := range []string{"runner/base", "../base"} { // the config of the base branch is empty
+		if err := os.MkdirAll(base, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(base, ".dopolicy.yaml"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	commitBase(t)
 	ran := 0
@@ -78,11 +79,54 @@ func TestCI(t *testing.T) {
 		*hook[0].PassFilenames {
 		t.Fatalf("%v %v", hook, err)
 	}
-	if !strings.Contains(string(text), "id: "+hook[0].ID+"\n    args: [manifests/]") {
+	if !strings.Contains(string(text), "id: "+hook[0].ID+"\n    args: [--config, none, manifests/]") {
 		t.Errorf("the page does not use the hook %s", hook[0].ID)
 	}
-	runLine(t, hook[0].Entry+" manifests/")
+	runLine(t, hook[0].Entry+" --config none manifests/")
 	runLine(t, hook[0].Entry+" "+strings.Join(hook[0].Args, " ")) // without args of the user's
+}
+
+// TestCIOfStrangers holds what the page says about pull requests of strangers: no recipe checks with
+// the config of the pull request, or leaves the token of the job in the checkout.
+func TestCIOfStrangers(t *testing.T) {
+	text, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipes := 0
+	for _, m := range regexp.MustCompile("(?s)```yaml\n(# \\.(?:github|gitlab|pre-commit).*?)```\n").FindAllStringSubmatch(
+		string(text), -1) {
+		recipes++
+		recipe := m[1]
+		for line := range strings.Lines(recipe) {
+			if strings.Contains(line, "kubectl-dopolicy check ") && !strings.Contains(line, "base/.dopolicy.yaml") {
+				t.Errorf("the config is that of the pull request: %s", line)
+			}
+		}
+		copied := strings.Index(recipe, "base/.dopolicy.yaml\" .dopolicy.yaml\n")
+		if copied < 0 {
+			copied = strings.Index(recipe, "base/.dopolicy.yaml .dopolicy.yaml\n")
+		}
+		first := regexp.MustCompile("kubectl-dopolicy (check|diff|matrix) ").FindStringIndex(recipe)
+		if first != nil && (copied < 0 || copied > first[0]) || first == nil &&
+			!strings.Contains(recipe, "args: [--config, none, ") {
+			t.Errorf("a command reads the config of the pull request:\n%s", recipe)
+		}
+		if strings.Count(recipe, "actions/checkout@") != strings.Count(recipe, "persist-credentials: false") {
+			t.Errorf("the token of the job stays in the checkout:\n%s", recipe)
+		}
+	}
+	if recipes != 3 {
+		t.Errorf("%d recipes", recipes)
+	}
+	workflows, _ := filepath.Glob("../../.github/workflows/*.yaml")
+	for _, file := range workflows {
+		text, err := os.ReadFile(file)
+		if err != nil || strings.Count(string(text), "actions/checkout@") != strings.Count(string(text),
+			"persist-credentials: false") {
+			t.Errorf("%s: the token of the job stays in the checkout (%v)", file, err)
+		}
+	}
 }
 
 // commitBase makes a repository of the working directory, as the branch that a pull request goes
