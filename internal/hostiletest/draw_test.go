@@ -78,3 +78,16 @@ func TestDrawingIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestChartsAreBounded: what a program that renders charts writes without end is not kept either.
+func TestChartsAreBounded(t *testing.T) {
+	w, programs := world{t.TempDir()}, world{t.TempDir()}
+	w.file(t, "kustomization.yaml", []byte("helmCharts: [{name: c, releaseName: c}]\n"))
+	w.file(t, "charts/c/Chart.yaml", []byte("apiVersion: v2\nname: c\nversion: 1.0.0\n"))
+	if err := os.Chmod(programs.file(t, "helm", []byte("#!/bin/sh\nexec yes\n")), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", programs.in+string(os.PathListSeparator)+os.Getenv("PATH"))
+	run(t, attack{exit: 3, want: "it makes more than 67108864 bytes"}, []string{"effective", "-A", "-R", "-f", w.in,
+		"--enable-helm"})
+}
