@@ -30,8 +30,8 @@ type Conditions struct {
 	envErr    error
 	mu        sync.Mutex
 	compiled  map[string]*Condition
-	totalCost uint64
-	unlimited bool // their cost does not count
+	taken     int  // steps
+	unlimited bool // their steps do not count
 
 	// Redacted says that settings have no values: nothing can be judged by them.
 	Redacted bool
@@ -46,7 +46,7 @@ type Condition struct {
 	limits  Guard
 	err     error
 	program cel.Program
-	isCheap bool // its cost need not be counted
+	isCheap bool // its steps need not be counted
 	owner   *Conditions
 }
 
@@ -100,14 +100,13 @@ func (c *Conditions) compileProgram(text string, ahead *cel.Ast) (p cel.Program,
 		p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptOptimize))
 		return p, true, err
 	}
-	p, err = c.env.Program(compiled, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost),
-		cel.InterruptCheckFrequency(100))
+	p, err = NewProgram(c.env, compiled)
 	return p, false, err
 }
 
 // isCheapExpr reports whether an expression has no loops and calls nothing that makes texts or
-// lists: evaluating it takes no longer than the expression times the document, and its cost need
-// not be counted.
+// lists: evaluating it takes no longer than the expression times the document, and its steps
+// need not be counted.
 func isCheapExpr(e ast.Expr) bool {
 	calm := true
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -152,10 +151,8 @@ func (c *Condition) evaluate(vars any) (bool, error) {
 	if !c.owner.hasBudget() {
 		return false, errors.New("is not evaluated: the conditions of this run have cost too much already")
 	}
-	value, details, err := c.runProgram(vars)
-	if details != nil && details.ActualCost() != nil {
-		c.owner.addCost(min(*details.ActualCost(), maxCost))
-	}
+	value, steps, err := c.runProgram(vars)
+	c.owner.addSteps(steps)
 	switch {
 	case err != nil && strings.HasPrefix(err.Error(), "no such key"):
 		return false, fmt.Errorf("%w: %s", ErrMissingField, ErrorLine(err))
@@ -169,23 +166,24 @@ func (c *Condition) evaluate(vars any) (bool, error) {
 	return holds, nil
 }
 
-func (c *Condition) runProgram(vars any) (ref.Val, *cel.EvalDetails, error) {
+func (c *Condition) runProgram(vars any) (ref.Val, int, error) {
 	if c.isCheap {
-		return c.program.Eval(vars)
+		value, _, err := c.program.Eval(vars)
+		return value, 0, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), evaluationTime)
 	defer cancel()
-	return c.program.ContextEval(ctx, vars)
+	return EvaluateWithin(ctx, c.program, vars)
 }
 
 func (c *Conditions) hasBudget() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.unlimited || c.totalCost < maxTotalCost
+	return c.unlimited || c.taken < maxTotalSteps
 }
 
-func (c *Conditions) addCost(cost uint64) {
+func (c *Conditions) addSteps(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.totalCost += cost
+	c.taken += n
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// Guards of condition evaluation (engine E6). Cost and size decide; the deadline is a backstop
+// Guards of condition evaluation (engine E6). Steps and size decide; the deadline is a backstop
 // only, because it depends on the machine.
 const (
 	maxExpression  = 16 << 10 // bytes of one expression
@@ -17,8 +17,8 @@ const (
 	fewEntries     = 250      // the same for expressions with functions that compare everything with everything
 	maxText        = 1 << 20  // bytes of one text of the document
 	shortText      = 1_000    // the same for expressions with replace, which multiplies texts
-	maxCost        = 100_000  // of one evaluation
-	maxTotalCost   = 10_000_000
+	maxSteps       = 500_000  // of one evaluation
+	maxTotalSteps  = 50_000_000
 	evaluationTime = 2 * time.Second
 )
 

@@ -43,13 +43,10 @@ func (c *conclusion) addTestFinding(outcome string, target model.Ref, paths []vi
 
 func (c *conclusion) concludeTargets() []model.Problem {
 	req := c.req
-	if c.isTooCostly() {
+	if req.budgets.areSpent() {
 		c.tally.Failed++
-		c.addTestFinding(failed, model.Ref{}, nil, "it costs too much")
-		return []model.Problem{c.newProblem(model.RequirementError, model.Error,
-			fmt.Sprintf("requirement %q costs too much: more than %d steps in all, nothing is said about it", req.Name,
-				maxTotalCost),
-			"narrow it with select, or look at less")}
+		c.addTestFinding(failed, model.Ref{}, nil, errTooCostly.Error())
+		return []model.Problem{c.costProblem()}
 	}
 	for i := range req.asked {
 		c.countAnswer(&req.asked[i])
@@ -78,14 +75,15 @@ func (c *conclusion) concludeTargets() []model.Problem {
 	return out
 }
 
-func (c *conclusion) isTooCostly() bool {
-	total := uint64(0)
-	for i := range c.evaluation.questions {
-		if q := &c.evaluation.questions[i]; q.req == c.req {
-			total += q.cost
-		}
+// costProblem says that a requirement, or all of them, cost too much.
+func (c *conclusion) costProblem() model.Problem {
+	who, most := fmt.Sprintf("requirement %q costs too much", c.req.Name), int64(maxTotalSteps)
+	if !c.req.budgets.own.isSpent() {
+		who, most = who+" together with the others", c.evaluation.budget.most
 	}
-	return total > maxTotalCost
+	return c.newProblem(model.RequirementError, model.Error,
+		fmt.Sprintf("%s: more than %d steps in all, nothing is said about it", who, most),
+		"narrow it with select, or look at less")
 }
 
 // countAnswer counts one answer.

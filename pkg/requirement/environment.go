@@ -15,13 +15,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
 )
 
-// Guards of requirements. Cost decides; the deadline is a backstop only, because it depends on the
-// machine.
-const (
-	maxCost      = 100_000    // of one evaluation
-	maxTotalCost = 50_000_000 // of all evaluations of one requirement
-)
-
 // environment compiles the expressions of requirements.
 type environment struct{ env *cel.Env }
 
@@ -191,8 +184,7 @@ func (e *environment) compileExpression(text string, w resultType) (*compiled, e
 	if t := tree.OutputType(); t != cel.DynType && !t.IsExactType(w.is) {
 		return nil, fmt.Errorf("gives %s, not a %s", t, w.noun)
 	}
-	program, err := e.env.Program(tree, cel.EvalOptions(cel.OptTrackCost), cel.CostLimit(maxCost),
-		cel.InterruptCheckFrequency(100))
+	program, err := expression.NewProgram(e.env, tree)
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ func (j *evaluation) evaluateAll() {
 		}
 		s.value = newInForceObject(policies)
 	})
+	j.budget.most += stepsPerQuestion * int64(len(j.questions))
 	model.Parallel(len(j.questions), model.SmallBatch, func(i int) { j.answerQuestion(&j.questions[i]) })
 }
 
@@ -116,10 +117,11 @@ func (q *question) evaluate(ctx context.Context, e *compiled, vars map[string]an
 	if err := e.guard.Check(sizes); err != nil {
 		return nil, err
 	}
-	v, details, err := e.program.ContextEval(ctx, vars)
-	if details != nil && details.ActualCost() != nil {
-		q.cost += min(*details.ActualCost(), maxCost)
+	if q.req.budgets.areSpent() {
+		return nil, errTooCostly
 	}
+	v, steps, err := expression.EvaluateWithin(ctx, e.program, vars)
+	q.req.budgets.take(steps)
 	if err != nil {
 		return nil, fmt.Errorf("%s", expression.ErrorLine(err))
 	}

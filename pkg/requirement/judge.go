@@ -82,6 +82,7 @@ type evaluation struct {
 	places   *collect.EffectiveTargets
 	unknowns *unknownState
 	cases    []requirementCase
+	budget   *budget // of all of them
 
 	inForceIndex  map[*collect.InForce]int // of what is in force anywhere
 	inForce       []*collect.InForce
@@ -118,6 +119,7 @@ type requirementCase struct {
 	counts       selectionCounts
 	asked        []placedQuestion
 
+	budgets    *budgets
 	firstAsked int // the position of its first property among those that are asked about
 }
 
@@ -151,19 +153,19 @@ type question struct {
 	held    bool
 	failure string
 	message string
-	cost    uint64
 }
 
 type questionKey struct{ req, set, target, path, protection int }
 
 func newEvaluation(res *resolve.Resolution, reqs []*Requirement) *evaluation {
 	j := &evaluation{res: res, places: collect.NewEffectiveTargets(res), unknowns: newUnknownState(res),
-		cases:        make([]requirementCase, len(reqs)),
+		cases: make([]requirementCase, len(reqs)), budget: &budget{most: maxSharedSteps},
 		inForceIndex: map[*collect.InForce]int{}, setIndex: map[string]int{}, questionIndex: map[questionKey]int{},
 		pathIndex: map[string]int{}, targetIndex: map[topology.NodeID]int{},
 		protectionIndex: map[*protection.Protection]int{}}
 	for i, r := range reqs {
 		c := &j.cases[i]
+		c.budgets = newBudgets(j.budget)
 		if c.Requirement = r; r.holds != nil {
 			c.looks = r.holds.mergeWith(r.where).mergeWith(r.messageFrom)
 		}

@@ -49,7 +49,6 @@ type requestEvaluator struct {
 	judge  *evaluation
 	req    *requirementCase
 	values map[*collect.InForce]ref.Val
-	cost   uint64
 }
 
 // evaluatePath reports whether the expression is true of a path, or why that is not known.
@@ -72,7 +71,7 @@ func (a *requestEvaluator) evaluatePath(w *viewprove.BackendPath) (held bool, un
 		q := question{req: a.req}
 		v, err := q.evaluate(ctx, a.req.holds, vars, sizes)
 		cancel()
-		if a.cost += q.cost; a.cost > maxTotalCost {
+		if a.req.budgets.areSpent() {
 			return false, "the expression costs too much"
 		}
 		if err != nil {

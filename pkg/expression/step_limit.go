@@ -1,0 +1,148 @@
+package expression
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/interpreter"
+)
+
+// The library's own cost does not tell what evaluating takes: two lists become one for nothing, a list
+// in a list counts as one entry, a call is charged for when it is over, and counting takes longer the
+// more was counted. So steps are counted here: one for what an expression looks up, and what a call
+// takes at most, before it begins.
+
+// Steps are how many steps are left. They are for one goroutine.
+type Steps struct{ left, most int }
+
+// NewSteps returns steps of which none is taken.
+func NewSteps(most int) *Steps { return &Steps{most, most} }
+
+// Taken is how many steps are taken: more than there were if they did not suffice.
+func (s *Steps) Taken() int { return s.most - s.left }
+
+// Err says that the steps did not suffice, or is nil.
+func (s *Steps) Err() error {
+	if s.left < 0 {
+		return fmt.Errorf("takes more than %d steps", s.most)
+	}
+	return nil
+}
+
+// take takes steps, and reports whether there were as many.
+func (s *Steps) take(n int) bool {
+	s.left = max(s.left-n, -1)
+	return s.left >= 0
+}
+
+// stepsName is the name by which the parts of a program find the steps: no expression can write it.
+const stepsName = "#steps"
+
+// countedVars are the variables of an evaluation, and its steps.
+type countedVars struct {
+	cel.Activation
+	steps *Steps
+}
+
+// ResolveName implements cel.Activation.
+func (v countedVars) ResolveName(name string) (any, bool) {
+	if name == stepsName {
+		return v.steps, true
+	}
+	return v.Activation.ResolveName(name)
+}
+
+// stepsOf returns the steps of an evaluation.
+func stepsOf(frame *interpreter.ExecutionFrame) *Steps {
+	if found, _ := frame.ResolveName(stepsName); found != nil {
+		if steps, ok := found.(*Steps); ok {
+			return steps
+		}
+	}
+	return NewSteps(maxSteps)
+}
+
+// Evaluate evaluates a program that was made with LimitSteps. Vars are a map by name, or a
+// cel.Activation.
+func Evaluate(ctx context.Context, program cel.Program, vars any, steps *Steps) (ref.Val, *cel.EvalDetails, error) {
+	bound, err := cel.NewActivation(vars)
+	if err != nil {
+		return nil, nil, err
+	}
+	value, details, err := program.ContextEval(ctx, countedVars{bound, steps})
+	if tooMany := steps.Err(); tooMany != nil { // which || true hides in the value
+		return nil, details, tooMany
+	}
+	return value, details, err
+}
+
+// NewProgram makes a program of an expression, for EvaluateWithin.
+func NewProgram(env *cel.Env, tree *cel.Ast) (cel.Program, error) {
+	return env.Program(tree, cel.InterruptCheckFrequency(100), LimitSteps(env), cel.CustomDecoratorV2(countNode))
+}
+
+// EvaluateWithin evaluates a program of NewProgram within the limit of one evaluation, and returns
+// how many steps that took, too.
+func EvaluateWithin(ctx context.Context, program cel.Program, vars any) (ref.Val, int, error) {
+	steps := NewSteps(maxSteps)
+	value, _, err := Evaluate(ctx, program, vars, steps)
+	return value, steps.Taken(), err
+}
+
+// countNode counts what LimitSteps leaves alone. Every loop has some of it.
+func countNode(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+	switch n := node.(type) {
+	case *limitedCall, limitedConstructor:
+	case interpreter.InterpretableAttribute:
+		return countedAttribute{n}, nil
+	case interpreter.InterpretableCall:
+		return countedCall{n}, nil
+	}
+	return node, nil
+}
+
+// countedAttribute is a variable or a field of one.
+type countedAttribute struct {
+	interpreter.InterpretableAttribute
+}
+
+// AddQualifier implements interpreter.Attribute.
+func (a countedAttribute) AddQualifier(q interpreter.Qualifier) (interpreter.Attribute, error) {
+	_, err := a.InterpretableAttribute.AddQualifier(q)
+	return a, err
+}
+
+// Eval implements interpreter.Interpretable.
+func (a countedAttribute) Eval(vars interpreter.Activation) ref.Val {
+	return a.Exec(interpreter.AsFrame(vars))
+}
+
+// Exec implements interpreter.InterpretableV2.
+func (a countedAttribute) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return countOne(frame, a.InterpretableAttribute)
+}
+
+// countedCall is a call that takes no longer for large arguments.
+type countedCall struct {
+	interpreter.InterpretableCall
+}
+
+// Eval implements interpreter.Interpretable.
+func (c countedCall) Eval(vars interpreter.Activation) ref.Val {
+	return c.Exec(interpreter.AsFrame(vars))
+}
+
+// Exec implements interpreter.InterpretableV2.
+func (c countedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return countOne(frame, c.InterpretableCall)
+}
+
+func countOne(frame *interpreter.ExecutionFrame, node interpreter.InterpretableV2) ref.Val {
+	if !stepsOf(frame).take(1) {
+		return types.WrapErr(errSteps)
+	}
+	return node.Exec(frame)
+}
