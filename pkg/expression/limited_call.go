@@ -45,6 +45,8 @@ func LimitSteps(env *cel.Env) cel.ProgramOption {
 	}
 	return cel.CustomDecoratorV2(func(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 		switch n := node.(type) {
+		case interpreter.InterpretableAttribute:
+			return countAttribute(n), nil
 		case interpreter.InterpretableCall:
 			return limitCall(n, find)
 		case interpreter.InterpretableConstructor:
@@ -70,7 +72,7 @@ var freeFunctions = []string{operators.LogicalAnd, operators.LogicalOr, operator
 func limitCall(call interpreter.InterpretableCall,
 	find func(interpreter.InterpretableCall) (*functions.Overload, error)) (interpreter.InterpretableV2, error) {
 	if slices.Contains(freeFunctions, call.Function()) {
-		return call, nil
+		return countedCall{call}, nil
 	}
 	out := &limitedCall{InterpretableCall: call}
 	switch call.Function() {
@@ -83,7 +85,7 @@ func limitCall(call interpreter.InterpretableCall,
 	}
 	overload, err := find(call)
 	if err != nil || overload == nil || overload.NonStrict {
-		return call, err
+		return countedCall{call}, err
 	}
 	out.do = func(args []ref.Val) ref.Val { return invoke(call, overload, args) }
 	if call.Function() == operators.Add {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
 )
@@ -16,10 +15,20 @@ import (
 // takes at most, before it begins.
 
 // Steps are how many steps are left. They are for one goroutine.
-type Steps struct{ left, most int }
+type Steps struct {
+	left, most int
+	tracked    bool // the library counts its cost, too
+	longest    int  // of the lists that it may have gone through
+}
 
 // NewSteps returns steps of which none is taken.
-func NewSteps(most int) *Steps { return &Steps{most, most} }
+func NewSteps(most int) *Steps { return &Steps{left: most, most: most} }
+
+// NewTrackedSteps is NewSteps for programs whose cost the library counts: it goes through what it has
+// counted in a loop for all that it evaluates there. Longest is the longest list that they see.
+func NewTrackedSteps(most, longest int) *Steps {
+	return &Steps{left: most, most: most, tracked: true, longest: longest}
+}
 
 // Taken is how many steps are taken: more than there were if they did not suffice.
 func (s *Steps) Taken() int { return s.most - s.left }
@@ -32,8 +41,15 @@ func (s *Steps) Err() error {
 	return nil
 }
 
+// trackedPerStep is how many values of a loop the library goes through in the time of one step.
+const trackedPerStep = 256
+
 // take takes steps, and reports whether there were as many.
 func (s *Steps) take(n int) bool {
+	if s.tracked {
+		s.longest = max(s.longest, min(n, s.most))
+		n += s.longest / trackedPerStep
+	}
 	s.left = max(s.left-n, -1)
 	return s.left >= 0
 }
@@ -81,7 +97,7 @@ func Evaluate(ctx context.Context, program cel.Program, vars any, steps *Steps) 
 
 // NewProgram makes a program of an expression, for EvaluateWithin.
 func NewProgram(env *cel.Env, tree *cel.Ast) (cel.Program, error) {
-	return env.Program(tree, cel.InterruptCheckFrequency(100), LimitSteps(env), cel.CustomDecoratorV2(countNode))
+	return env.Program(tree, cel.InterruptCheckFrequency(100), LimitSteps(env))
 }
 
 // EvaluateWithin evaluates a program of NewProgram within the limit of one evaluation, and returns
@@ -90,59 +106,4 @@ func EvaluateWithin(ctx context.Context, program cel.Program, vars any) (ref.Val
 	steps := NewSteps(maxSteps)
 	value, _, err := Evaluate(ctx, program, vars, steps)
 	return value, steps.Taken(), err
-}
-
-// countNode counts what LimitSteps leaves alone. Every loop has some of it.
-func countNode(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
-	switch n := node.(type) {
-	case *limitedCall, limitedConstructor:
-	case interpreter.InterpretableAttribute:
-		return countedAttribute{n}, nil
-	case interpreter.InterpretableCall:
-		return countedCall{n}, nil
-	}
-	return node, nil
-}
-
-// countedAttribute is a variable or a field of one.
-type countedAttribute struct {
-	interpreter.InterpretableAttribute
-}
-
-// AddQualifier implements interpreter.Attribute.
-func (a countedAttribute) AddQualifier(q interpreter.Qualifier) (interpreter.Attribute, error) {
-	_, err := a.InterpretableAttribute.AddQualifier(q)
-	return a, err
-}
-
-// Eval implements interpreter.Interpretable.
-func (a countedAttribute) Eval(vars interpreter.Activation) ref.Val {
-	return a.Exec(interpreter.AsFrame(vars))
-}
-
-// Exec implements interpreter.InterpretableV2.
-func (a countedAttribute) Exec(frame *interpreter.ExecutionFrame) ref.Val {
-	return countOne(frame, a.InterpretableAttribute)
-}
-
-// countedCall is a call that takes no longer for large arguments.
-type countedCall struct {
-	interpreter.InterpretableCall
-}
-
-// Eval implements interpreter.Interpretable.
-func (c countedCall) Eval(vars interpreter.Activation) ref.Val {
-	return c.Exec(interpreter.AsFrame(vars))
-}
-
-// Exec implements interpreter.InterpretableV2.
-func (c countedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
-	return countOne(frame, c.InterpretableCall)
-}
-
-func countOne(frame *interpreter.ExecutionFrame, node interpreter.InterpretableV2) ref.Val {
-	if !stepsOf(frame).take(1) {
-		return types.WrapErr(errSteps)
-	}
-	return node.Exec(frame)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -95,6 +96,7 @@ type judging struct {
 	reported   map[*model.Object]*version // by which the API server would judge objects of another dialect
 	outcomes   map[*model.Object]*outcome
 	problems   []model.Problem
+	ruleBudget atomic.Int64 // steps that rules of the input may still take; below 0: they took more
 }
 
 // newJudging finds the objects of an input that are judged, and by what.
@@ -290,6 +292,7 @@ func (j *judging) judgeAll() {
 			outcomes[i].problems = append(outcomes[i].problems, j.newJudgement(all[i], v).judgeObject().problems...)
 		}
 	})
+	j.dropBeyondBudget(all, outcomes)
 	for i, o := range all {
 		j.outcomes[o] = outcomes[i]
 	}
@@ -360,6 +363,23 @@ func (j *judging) withinBudget(objects []*model.Object) []*model.Object {
 		dear = append(dear, o)
 		return true
 	})
+	j.ruleBudget.Store(int64(m.maxSteps-m.spent) / ruleStepCost)
 	j.problems = append(j.problems, notJudgedProblems(dear, m.maxSteps)...)
 	return objects
+}
+
+// dropBeyondBudget keeps the objects with rules of the input as they are written if those took too
+// many steps: which of them were evaluated is random.
+func (j *judging) dropBeyondBudget(objects []*model.Object, outcomes []*outcome) {
+	if j.ruleBudget.Load() >= 0 {
+		return
+	}
+	var dear []*model.Object
+	for i, o := range objects {
+		if v := j.versions[o]; v.hasRulesOfInput() {
+			outcomes[i] = &outcome{by: v, object: o}
+			dear = append(dear, o)
+		}
+	}
+	j.problems = append(j.problems, notJudgedProblems(dear, j.newMeter().maxSteps)...)
 }

@@ -14,6 +14,9 @@ import (
 // of their number. It stands for some seconds.
 const DefaultSteps = 200_000_000
 
+// ruleStepCost is how many of these steps one of a rule is.
+const ruleStepCost = 10
+
 // costMeter adds up what judging costs, before anything is judged.
 type costMeter struct {
 	maxSteps     int            // for all objects
@@ -149,7 +152,7 @@ func notJudgedProblems(all []*model.Object, most int) []model.Problem {
 	}
 	return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 		Message: fmt.Sprintf(
-			"%s, this one first, %s not judged by the schema: patterns and lists of unique items would take more than %d steps", formatObjectCount(len(all)), isOrAre(len(all)), most),
+			"%s, this one first, %s not judged by the schema: patterns, lists of unique items and rules would take more than %d steps", formatObjectCount(len(all)), isOrAre(len(all)), most),
 		Hint: "check fewer objects at once, raise --max-steps, or apply them with --dry-run=server"}.At(all[0])}
 }
 

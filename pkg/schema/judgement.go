@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -25,6 +26,7 @@ type judgement struct {
 	*version
 	outcome
 	admission *Admission
+	budget    *atomic.Int64 // of rules of the input
 	treatment Treatment
 	written   *model.Object
 	content   map[string]any // as it is now; nil: nothing can be said of it
@@ -36,7 +38,7 @@ type judgement struct {
 
 func (j *judging) newJudgement(o *model.Object, v *version) *judgement {
 	out := &judgement{version: v, outcome: outcome{by: v, object: o}, admission: j.Admission,
-		treatment: j.treatments[o.Ref.GroupKind()], written: o}
+		budget: &j.ruleBudget, treatment: j.treatments[o.Ref.GroupKind()], written: o}
 	if v.definition.release == nil { // it is what the server has, whatever dialect that is
 		out.treatment.HasDialects = false
 	}
@@ -129,10 +131,20 @@ func (j *judgement) validateStructure(before apifield.ErrorList) {
 
 // judgeRules evaluates the rules, unless the API server would not.
 func (j *judgement) judgeRules() {
-	if j.content == nil || j.blocked {
+	if j.content == nil || j.blocked || j.hasRulesOfInput() && j.budget.Load() < 0 {
 		return
 	}
-	for _, e := range j.brokenRules(j.content) {
+	broken, steps, failure := j.brokenRules(j.content)
+	if j.hasRulesOfInput() {
+		j.budget.Add(-int64(steps))
+	}
+	if failure != nil {
+		j.addProblem(model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: fmt.Sprintf("its validation rules are not judged: %s", failure),
+			Hint:    "apply it with --dry-run=server; " + j.describeSource()}, nil)
+		return
+	}
+	for _, e := range broken {
 		j.addRuleError(e)
 	}
 }

@@ -2,13 +2,16 @@ package schema
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	apifield "k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/expression"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -25,8 +28,8 @@ type ruleTree struct {
 	items  *ruleTree
 	hasOwn bool // the part itself has rules
 
-	compile   sync.Once
-	validator *cel.Validator // of the part itself
+	compile sync.Once
+	own     *ownRules // of the part itself
 
 	lock sync.RWMutex
 	met  map[string]int64 // the cost of values that met the rules, by their JSON
@@ -64,47 +67,26 @@ func newRuleTree(s *schema.Structural, isRoot bool) *ruleTree {
 	return t
 }
 
-// compileOwnRules returns the validator of the part itself, without what is in it.
-func (t *ruleTree) compileOwnRules() *cel.Validator {
-	t.compile.Do(func() {
-		s := t.schema.DeepCopy()
-		removeRules(s.Items)
-		if s.AdditionalProperties != nil {
-			removeRules(s.AdditionalProperties.Structural)
-		}
-		removeRulesOfProperties(s)
-		t.validator = cel.NewValidator(s, t.isRoot, celconfig.PerCallLimit)
-	})
-	return t.validator
+// ruleRun is the evaluation of the rules for one object.
+type ruleRun struct {
+	ctx    context.Context //nolint:containedctx // of the one call
+	budget int64           // of the API server's cost
+	steps  *expression.Steps
+	broken int // parts with rules that are not met
 }
 
-// removeRules removes all rules of a schema.
-func removeRules(s *schema.Structural) {
-	if s == nil {
+// isOver reports whether nothing that follows matters.
+func (r *ruleRun) isOver() bool {
+	return r.steps.Err() != nil || r.ctx.Err() != nil || r.broken > maxBroken
+}
+
+// judge evaluates the rules for a value and all that is in it.
+func (t *ruleTree) judge(v any, run *ruleRun) {
+	if t == nil || v == nil || run.isOver() {
 		return
 	}
-	s.XValidations = nil
-	removeRules(s.Items)
-	if s.AdditionalProperties != nil {
-		removeRules(s.AdditionalProperties.Structural)
-	}
-	removeRulesOfProperties(s)
-}
-
-func removeRulesOfProperties(s *schema.Structural) {
-	for key, property := range s.Properties {
-		removeRules(&property)
-		s.Properties[key] = property
-	}
-}
-
-// isMet reports whether a value meets all rules, at a cost that is taken off the budget.
-func (t *ruleTree) isMet(v any, budget *int64) bool {
-	if t == nil || v == nil {
-		return true
-	}
-	if t.hasOwn && !t.meetsOwn(v, budget) {
-		return false
+	if t.hasOwn && !t.meetsOwn(v, run) {
+		run.broken++
 	}
 	switch part := v.(type) {
 	case map[string]any:
@@ -113,37 +95,31 @@ func (t *ruleTree) isMet(v any, budget *int64) bool {
 			if _, isProperty := t.schema.Properties[key]; !isProperty {
 				next = t.other
 			}
-			if !next.isMet(inner, budget) {
-				return false
-			}
+			next.judge(inner, run)
 		}
 	case []any:
 		for _, inner := range part {
-			if !t.items.isMet(inner, budget) {
-				return false
-			}
+			t.items.judge(inner, run)
 		}
 	}
-	return true
 }
 
 // meetsOwn reports whether a value meets the rules of the part itself.
-func (t *ruleTree) meetsOwn(v any, budget *int64) bool {
+func (t *ruleTree) meetsOwn(v any, run *ruleRun) bool {
 	key := string(model.AppendJSON(nil, v))
 	t.lock.RLock()
 	cost, known := t.met[key]
 	t.lock.RUnlock()
 	if !known {
-		errs, left := t.compileOwnRules().Validate(context.Background(), nil, t.schema, v, nil,
-			celconfig.RuntimeCELCostBudget)
-		if len(errs) > 0 || left < 0 {
+		t.compile.Do(func() { t.own = compileOwnRules(t.schema, t.isRoot) })
+		var met bool
+		if met, cost = t.own.areMet(run.ctx, v, run.steps); !met {
 			return false
 		}
-		cost = celconfig.RuntimeCELCostBudget - left
 		t.rememberMet(key, cost)
 	}
-	*budget -= cost
-	return *budget > 0 // with nothing left, the library says whether it was enough
+	run.budget -= cost
+	return run.budget > 0 // with nothing left, the library says whether it was enough
 }
 
 func (t *ruleTree) rememberMet(key string, cost int64) {
@@ -157,18 +133,56 @@ func (t *ruleTree) rememberMet(key string, cost int64) {
 	}
 }
 
-// brokenRules returns what the API server says of the rules of a version that an object breaks.
-func (v *version) brokenRules(content map[string]any) apifield.ErrorList {
-	budget := int64(celconfig.RuntimeCELCostBudget)
-	if v.rules.isMet(content, &budget) {
-		return nil
+// Limits of the rules of one object: how many steps they may take, for how long at most, because
+// that depends on the machine, and how many parts that break them are listed.
+const (
+	maxRuleSteps = 5_000_000
+	ruleTime     = 10 * time.Second
+	maxBroken    = 1_000
+)
+
+// longestList is how many entries the longest list or object in a value has.
+func longestList(v any) int {
+	longest := 0
+	switch t := v.(type) {
+	case map[string]any:
+		longest = len(t)
+		for _, inner := range t {
+			longest = max(longest, longestList(inner))
+		}
+	case []any:
+		longest = len(t)
+		for _, inner := range t {
+			longest = max(longest, longestList(inner))
+		}
+	}
+	return longest
+}
+
+// hasRulesOfInput reports whether there are rules that whoever wrote the input may have written.
+func (v *version) hasRulesOfInput() bool { return v.rules != nil && v.definition.release == nil }
+
+// brokenRules returns what the API server says of the rules of a version that an object breaks, and
+// how many steps that took. The error is why they cannot be judged.
+func (v *version) brokenRules(content map[string]any) (errs apifield.ErrorList, steps int, failure error) {
+	ctx, cancel := context.WithTimeout(context.Background(), ruleTime)
+	defer cancel()
+	run := &ruleRun{ctx: ctx, budget: celconfig.RuntimeCELCostBudget, steps: expression.NewTrackedSteps(maxRuleSteps, longestList(content))}
+	v.rules.judge(content, run)
+	switch steps = run.steps.Taken(); {
+	case run.steps.Err() != nil:
+		return nil, steps, fmt.Errorf("evaluating them %w", run.steps.Err())
+	case run.broken == 0 || ctx.Err() != nil:
+		return nil, steps, ctx.Err()
+	case run.broken > maxBroken:
+		return apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{},
+			fmt.Sprintf("more than %d of its values break validation rules: none is listed", maxBroken))}, steps, nil
 	}
 	v.compileAll.Do(func() { v.allRules = cel.NewValidator(v.structural, true, celconfig.PerCallLimit) })
-	errs, left := v.allRules.Validate(context.Background(), nil, v.structural, content, nil,
-		celconfig.RuntimeCELCostBudget)
+	errs, left := v.allRules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
 	if left < 0 { // which other rules were evaluated before is random
 		errs = apifield.ErrorList{apifield.Invalid(nil, apifield.OmitValueType{},
 			"validation failed due to running out of cost budget, no further validation rules will be run")}
 	}
-	return errs
+	return errs, steps, ctx.Err()
 }

@@ -107,7 +107,7 @@ func (f *SchemaFlags) addFlags(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.Versions, "vendor-version", nil,
 		"version whose built-in schemas are used, as VENDOR=VERSION, such as gatewayapi=1.5 (repeatable; default: the newest)")
 	fs.IntVar(&f.Steps, "max-steps", schema.DefaultSteps,
-		"how many steps patterns and lists of unique items in schemas may take for all objects; those beyond are not judged, and the answer is incomplete")
+		"how many steps patterns, lists of unique items and rules in schemas may take for all objects; those beyond are not judged, and the answer is incomplete")
 	fs.Lookup("max-steps").Hidden = true
 }
 
