@@ -142,6 +142,7 @@ func (b Body) MarshalJSON() ([]byte, error) { return AppendJSON(nil, b), nil }
 type Extent struct {
 	Entries int  // of its longest list or object
 	Text    int  // bytes of its longest text, keys aside
+	Key     int  // bytes of its longest key
 	Nulls   bool // an object has an entry that is null
 }
 

@@ -188,7 +188,9 @@ func (t packedValues) measureValue(at int, e *Extent) (end int) {
 		for range n {
 			_, next = t.readLine(next)
 			if form == objectValue {
-				_, next = t.readText(next)
+				var key string
+				key, next = t.readText(next)
+				e.Key = max(e.Key, len(key))
 				e.Nulls = e.Nulls || t[next] == nullValue
 			}
 			next = t.measureValue(next, e)

@@ -353,18 +353,20 @@ func (j *judging) newMeter() *costMeter {
 // are written, and reported.
 func (j *judging) withinBudget(objects []*model.Object) []*model.Object {
 	m := j.newMeter()
-	var dear []*model.Object
+	refused := map[refusal][]*model.Object{}
 	objects = slices.DeleteFunc(objects, func(o *model.Object) bool {
 		v := j.versions[o]
-		if m.canAfford(v, o) {
+		why := m.afford(v, o)
+		if why == affordable {
 			return false
 		}
 		j.outcomes[o] = &outcome{by: v, object: o}
-		dear = append(dear, o)
+		refused[why] = append(refused[why], o)
 		return true
 	})
 	j.ruleBudget.Store(int64(m.maxSteps-m.spent) / ruleStepCost)
-	j.problems = append(j.problems, notJudgedProblems(dear, m.maxSteps)...)
+	j.problems = append(j.problems, notJudgedProblems(refused[tooManySteps], m.maxSteps)...)
+	j.problems = append(j.problems, tooManyDefaultsProblems(refused[tooManyDefaults])...)
 	return objects
 }
 

@@ -2,9 +2,11 @@ package schema
 
 import (
 	"fmt"
+	"reflect"
 	"regexp/syntax"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -15,43 +17,70 @@ import (
 const DefaultSteps = 200_000_000
 
 // ruleStepCost is how many of these steps one of a rule is.
-const ruleStepCost = 10
+const ruleStepCost = 16
 
 // costMeter adds up what judging costs, before anything is judged.
 type costMeter struct {
-	maxSteps     int            // for all objects
-	spent        int            // on all objects that are judged
-	cost         int            // of the object at hand, capped where it is too much in any case
-	patternCosts map[string]int // what each costs for one byte
-	patternSizes map[string]int // of patterns that were charged for compiling
+	maxSteps     int                          // for all objects
+	spent        int                          // on all objects that are judged
+	cost         int                          // of the object at hand, capped where it is too much in any case
+	patternCosts map[string]int               // what each costs for one byte
+	patternSizes map[string]int               // of patterns that were charged for compiling
+	enums        map[*schema.JSON]*enumValues // by the first value: schemas are copied, lists are not
+	defaults     int                          // keys and values that defaults add
+	path         int                          // bytes of the path to the value at hand
+	mistakes     int                          // values of the object at hand that may be mistakes
 }
 
-// canAfford reports whether an object can be judged within the budget; if so, it is charged for.
-func (m *costMeter) canAfford(v *version, o *model.Object) bool {
+// refusal is why an object is not judged.
+type refusal int
+
+const (
+	affordable refusal = iota
+	tooManySteps
+	tooManyDefaults
+)
+
+// afford says whether an object can be judged within the budget; if so, it is charged for.
+func (m *costMeter) afford(v *version, o *model.Object) refusal {
 	if v != nil && v.tooCostly {
-		return false
+		return tooManySteps
 	}
 	if v == nil || v.structural == nil {
-		return true
+		return affordable
 	}
-	if e := o.Body.Extent(); v.definition.release != nil && e.Entries <= manySiblings && e.Text <= 1<<20 {
-		return true // the patterns of the catalogue are short
+	if e := o.Body.Extent(); v.definition.release != nil && e.Entries <= manySiblings && e.Text <= 1<<20 && e.Key <= longPath {
+		return affordable // the patterns of the catalogue are short
 	}
-	m.cost = 0
-	m.chargeValue(v.structural, o.Body.Value())
+	content := o.Body.Value()
+	if v.definition.release == nil {
+		added, ok := m.countDefaults(v, content)
+		if !ok {
+			return tooManyDefaults
+		}
+		if added > 0 {
+			defaulting.Default(content, v.structural)
+		}
+	}
+	m.cost, m.path, m.mistakes = 0, 0, 0
+	m.chargeValue(v.structural, content)
+	m.chargeSiblings(m.mistakes)
 	if m.spent+m.cost > m.maxSteps {
-		return false
+		return tooManySteps
 	}
 	m.spent += m.cost
-	return true
+	return affordable
 }
 
 func (m *costMeter) charge(steps int) { m.cost = min(m.cost+steps, m.maxSteps+1) }
 
 // chargeValue charges for judging a value.
 func (m *costMeter) chargeValue(s *schema.Structural, v any) {
-	if s == nil {
+	if s == nil || m.cost > m.maxSteps {
 		return
+	}
+	if mayBeMistake(s, v) {
+		m.mistakes++
 	}
 	if s.ValueValidation != nil {
 		m.chargeValidation(s.ValueValidation, v)
@@ -59,7 +88,12 @@ func (m *costMeter) chargeValue(s *schema.Structural, v any) {
 	switch t := v.(type) {
 	case map[string]any:
 		m.chargeSiblings(len(t))
+		before := m.path
+		defer func() { m.path = before }()
 		for key, inner := range t {
+			if m.path = before + len(key); m.path > longPath { // any of the values may have it in a message
+				m.charge(messageCost * m.path)
+			}
 			if p, ok := s.Properties[key]; ok {
 				m.chargeValue(&p, inner)
 			} else if s.AdditionalProperties != nil {
@@ -72,6 +106,40 @@ func (m *costMeter) chargeValue(s *schema.Structural, v any) {
 			m.chargeValue(s.Items, inner)
 		}
 	}
+}
+
+// longPath is up to which length paths cost nothing worth counting, in bytes.
+const longPath = 1 << 10
+
+// mayBeMistake reports whether a value is not what a schema asks for, as far as that is seen at once: it
+// is of another type, lacks something, or has to be looked at more closely.
+func mayBeMistake(s *schema.Structural, v any) bool {
+	if rest := s.ValueValidation; rest != nil {
+		looks := *rest
+		looks.Enum, looks.Required = nil, nil
+		if !reflect.DeepEqual(looks, schema.ValueValidation{}) {
+			return true
+		}
+		object, _ := v.(map[string]any)
+		for _, name := range rest.Required {
+			if _, found := object[name]; !found {
+				return true
+			}
+		}
+	}
+	switch v.(type) {
+	case nil:
+		return !s.Nullable
+	case string:
+		return s.Type != "string" && s.Type != "" && !s.XIntOrString
+	case bool:
+		return s.Type != "boolean" && s.Type != ""
+	case []any:
+		return s.Type != "array" && s.Type != ""
+	case map[string]any:
+		return s.Type != "object" && s.Type != ""
+	}
+	return s.Type != "integer" && s.Type != "number" && s.Type != "" && !s.XIntOrString
 }
 
 // manySiblings is how many values next to each other cost nothing worth counting.
@@ -87,9 +155,12 @@ func (m *costMeter) chargeSiblings(n int) {
 }
 
 func (m *costMeter) chargeValidation(s *schema.ValueValidation, v any) {
+	if len(s.Enum) > 0 {
+		m.chargeEnum(s, v)
+	}
 	switch t := v.(type) {
 	case string:
-		m.charge(len(t) * m.patternCost(s.Pattern))
+		m.charge(len(t)*m.patternCost(s.Pattern) + messageCost*len(s.Pattern))
 	case []any:
 		if n := min(len(t), 1<<20); s.UniqueItems {
 			m.charge(n * n)
@@ -103,8 +174,47 @@ func (m *costMeter) chargeValidation(s *schema.ValueValidation, v any) {
 	m.chargeNested(s.Not, v)
 }
 
+// What messages cost for each byte of the schema in them, and looking a value up in a list for each of
+// those in there.
+const (
+	messageCost = 4
+	enumCost    = 4
+)
+
+// enumValues are the values of a list, by their JSON, and how long they are together.
+type enumValues struct {
+	known map[string]bool
+	size  int
+}
+
+func (m *costMeter) readEnum(s *schema.ValueValidation) *enumValues {
+	if out := m.enums[&s.Enum[0]]; out != nil {
+		return out
+	}
+	out := &enumValues{known: make(map[string]bool, len(s.Enum))}
+	for _, one := range s.Enum {
+		text := model.AppendJSON(nil, one.Object)
+		out.known[string(text)] = true
+		out.size += len(text) + len(", ")
+	}
+	if m.enums == nil {
+		m.enums = map[*schema.JSON]*enumValues{}
+	}
+	m.enums[&s.Enum[0]] = out
+	return out
+}
+
+// chargeEnum charges for looking a value up in a list, and for a message that has all of the list where
+// it is not in there.
+func (m *costMeter) chargeEnum(s *schema.ValueValidation, v any) {
+	m.charge(enumCost * len(s.Enum))
+	if values := m.readEnum(s); !values.known[string(model.AppendJSON(nil, v))] {
+		m.charge(messageCost * values.size)
+	}
+}
+
 func (m *costMeter) chargeNested(s *schema.NestedValueValidation, v any) {
-	if s == nil {
+	if s == nil || m.cost > m.maxSteps {
 		return
 	}
 	m.chargeValidation(&s.ValueValidation, v)

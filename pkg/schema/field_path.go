@@ -268,7 +268,7 @@ func hasWords(name, part string) bool {
 // returns "".
 func suggestValue(e *apifield.Error) string {
 	value, isText := e.BadValue.(string)
-	if e.Type != apifield.ErrorTypeNotSupported || !isText {
+	if e.Type != apifield.ErrorTypeNotSupported || !isText || len(e.Detail) > maxMessage {
 		return ""
 	}
 	var known []string

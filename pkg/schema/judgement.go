@@ -34,6 +34,7 @@ type judgement struct {
 	pruned    bool   // a field was dropped
 	blocked   bool   // the rules are not evaluated, because of what is wrong
 	ruleHint  string // says so
+	unlisted  int    // problems beyond those that are kept
 }
 
 func (j *judging) newJudgement(o *model.Object, v *version) *judgement {
@@ -56,6 +57,7 @@ func (j *judgement) judgeObject() *outcome {
 		j.judgeStructure()
 		j.judgeRules()
 	}
+	j.addUnlisted()
 	j.decideOutcome()
 	return &j.outcome
 }
@@ -118,8 +120,13 @@ func (j *judgement) validateStructure(before apifield.ErrorList) {
 	if len(errs) == 0 {
 		return
 	}
-	all := slices.Clone(errs)
-	errs = slices.DeleteFunc(errs, func(e *apifield.Error) bool { return isRepetition(e, all) })
+	wrongTypes := map[string]bool{}
+	for _, e := range errs {
+		if e.Type == apifield.ErrorTypeTypeInvalid {
+			wrongTypes[e.Field] = true
+		}
+	}
+	errs = slices.DeleteFunc(errs, func(e *apifield.Error) bool { return isRepetition(e, wrongTypes) })
 	j.blocked = slices.ContainsFunc(errs, blocksRules)
 	if j.blocked && j.rules != nil {
 		j.ruleHint = "validation rules are evaluated when this is mended; "
@@ -181,11 +188,17 @@ func (j *judgement) keptObject() *model.Object {
 
 // isRepetition reports whether an error says of a number, and of no place, what another says of its
 // type.
-func isRepetition(e *apifield.Error, all apifield.ErrorList) bool {
-	return e.Field == "<nil>" && strings.HasPrefix(e.Detail, "Checked value must be of type ") &&
-		slices.ContainsFunc(all, func(other *apifield.Error) bool {
-			return other.Type == apifield.ErrorTypeTypeInvalid && strings.HasSuffix(e.Detail, " in "+other.Field)
-		})
+func isRepetition(e *apifield.Error, wrongTypes map[string]bool) bool {
+	if e.Field != "<nil>" || !strings.HasPrefix(e.Detail, "Checked value must be of type ") {
+		return false
+	}
+	for rest := e.Detail; ; {
+		_, field, found := strings.Cut(rest, " in ")
+		if !found || wrongTypes[field] {
+			return found
+		}
+		rest = field
+	}
 }
 
 // blocksRules reports whether the API server evaluates no rules beside an error.
@@ -257,6 +270,11 @@ func (j *judgement) addViolationAs(code model.Code, e *apifield.Error) {
 	if hasVariable(j.written.Body.At(steps...)) {
 		return
 	}
+	if j.isFull() {
+		j.unlisted++
+		j.refused = true
+		return
+	}
 	advice := ""
 	if near := suggestValue(e); near != "" {
 		advice = "did you mean " + near + "?"
@@ -287,6 +305,11 @@ func (j *judgement) addRefusal(code model.Code, message string, steps []string, 
 func (j *judgement) addUnknownField(path string) {
 	j.pruned = true
 	if model.HasVariable(path) { // which field it is is not known
+		return
+	}
+	if j.isFull() {
+		j.unlisted++
+		j.refused = j.refused || !j.admission.options.Lenient && !j.isReport()
 		return
 	}
 	steps := splitFieldPath(j.written.Body, path)
@@ -327,10 +350,36 @@ func joinHints(a, b string) string {
 	return a + "; " + b
 }
 
+// What is kept of the problems of one object: so many, each with so many bytes of a message, which may
+// have all the values that a schema allows.
+const (
+	maxProblems = 1_000
+	maxMessage  = 8 << 10
+)
+
+func (j *judgement) isFull() bool { return len(j.outcome.problems) >= maxProblems }
+
 func (j *judgement) addProblem(p model.Problem, steps []string) {
+	if j.isFull() {
+		j.unlisted++
+		return
+	}
+	if left := len(p.Message) - maxMessage; left > 0 {
+		p.Message = fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(p.Message[:maxMessage], ""), left)
+	}
 	p = p.At(j.written)
 	*p.Origin = j.written.OriginOf(steps...)
 	j.outcome.problems = append(j.outcome.problems, p)
+}
+
+// addUnlisted says how many problems are not kept.
+func (j *judgement) addUnlisted() {
+	if j.unlisted > 0 {
+		j.outcome.problems = append(j.outcome.problems, model.Problem{Severity: model.Warning,
+			Code:    model.InvalidObject,
+			Message: fmt.Sprintf("%d more problems of the object are not listed", j.unlisted),
+			Hint:    "mend those that are"}.At(j.written))
+	}
 }
 
 // dialectProblem is what the operator's API server says to an object that may be of another
