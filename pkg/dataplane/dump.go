@@ -1,19 +1,13 @@
 package dataplane
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 )
-
-// MaxDumpBytes is how large a dump may be, unpacked.
-const MaxDumpBytes = 1 << 30
 
 // ErrNoDump is the error for a text that is JSON but no dump.
 var ErrNoDump = errors.New("this is no config_dump: it has no `configs`")
@@ -26,6 +20,9 @@ func ReadDump(name string, data []byte) ([]*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkExtent(data); err != nil {
+		return nil, err
+	}
 	var doc any
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, fmt.Errorf("this is no JSON: %w", err)
@@ -33,24 +30,6 @@ func ReadDump(name string, data []byte) ([]*Proxy, error) {
 	out := findDumps(name, doc, 0)
 	if len(out) == 0 {
 		return nil, ErrNoDump
-	}
-	return out, nil
-}
-
-func unpackText(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
-		return bytes.TrimPrefix(data, []byte("\ufeff")), nil
-	}
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking: %w", err)
-	}
-	out, err := io.ReadAll(io.LimitReader(r, MaxDumpBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("unpacking: %w", err)
-	}
-	if len(out) > MaxDumpBytes {
-		return nil, errors.New("unpacked it is larger than 1 GiB")
 	}
 	return out, nil
 }

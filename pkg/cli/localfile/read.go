@@ -1,6 +1,7 @@
 package localfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -37,12 +38,18 @@ func Read(name string, byHand bool) ([]byte, error) {
 
 // ReadLimited reads all of a file, which may not have more than so many bytes.
 func ReadLimited(in io.Reader, name string, most int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(in, most+1))
+	var text bytes.Buffer
+	if f, ok := in.(interface{ Stat() (os.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // a buffer that grows takes more
+			text.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+		}
+	}
+	_, err := text.ReadFrom(io.LimitReader(in, most+1))
 	switch {
 	case err != nil:
 		err = input.ReadFailure(err)
-	case int64(len(text)) > most:
+	case int64(text.Len()) > most:
 		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", most>>20)}
 	}
-	return text, err
+	return text.Bytes(), err
 }

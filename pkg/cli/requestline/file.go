@@ -20,6 +20,9 @@ func LocateError(place string, err error) error {
 	return err
 }
 
+// maxRequests is how many requests a file may have.
+const maxRequests = 100_000
+
 // ReadFile reads one request a line.
 func ReadFile(file string, in io.Reader) ([]Request, error) {
 	if file != "-" {
@@ -40,6 +43,10 @@ func ReadFile(file string, in io.Reader) ([]Request, error) {
 			continue
 		}
 		place := fmt.Sprintf("%s:%d", file, n)
+		if len(out) == maxRequests {
+			return nil, failure.NoAnswer(fmt.Sprintf("reading requests: %s: more than %d requests", place, maxRequests),
+				"split the file")
+		}
 		one, err := Parse(line)
 		if err != nil {
 			return nil, LocateError(place, err)
