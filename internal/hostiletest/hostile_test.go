@@ -141,7 +141,11 @@ func TestAttacks(t *testing.T) {
 	if err := os.WriteFile(routeFile, []byte(route), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i, a := range slices.Concat(attacks, answerAttacks, serverAttacks) {
+	servedFile := filepath.Join(folder, "served.yaml")
+	if err := os.WriteFile(servedFile, []byte(served), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range slices.Concat(attacks, celAttacks, schemaAttacks, dumpAttacks, answerAttacks, serverAttacks) {
 		t.Run(a.name, func(t *testing.T) {
 			file := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
 			if a.file != nil {
@@ -153,8 +157,8 @@ func TestAttacks(t *testing.T) {
 			if a.serve != nil {
 				cluster = kubeconfig(t, a.serve())
 			}
-			args := strings.Fields(strings.NewReplacer("@file", file, "@route", routeFile, "@cluster",
-				cluster).Replace(a.args))
+			args := strings.Fields(strings.NewReplacer("@file", file, "@route", routeFile, "@served", servedFile,
+				"@cluster", cluster).Replace(a.args))
 			run(t, a, args)
 		})
 	}

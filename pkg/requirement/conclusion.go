@@ -77,7 +77,7 @@ func (c *conclusion) concludeTargets() []model.Problem {
 
 // costProblem says that a requirement, or all of them, cost too much.
 func (c *conclusion) costProblem() model.Problem {
-	who, most := fmt.Sprintf("requirement %q costs too much", c.req.Name), int64(maxTotalSteps)
+	who, most := fmt.Sprintf("requirement %q costs too much", c.req.Name), c.req.budgets.own.most
 	if !c.req.budgets.own.isSpent() {
 		who, most = who+" together with the others", c.evaluation.budget.most
 	}

@@ -45,7 +45,10 @@ func (j *evaluation) evaluateAll() {
 		}
 		s.value = newInForceObject(policies)
 	})
-	j.budget.most += stepsPerQuestion * int64(len(j.questions))
+	j.budget.addQuestions(len(j.questions))
+	for i := range j.cases {
+		j.cases[i].budgets.own.addQuestions(len(j.questions))
+	}
 	model.Parallel(len(j.questions), model.SmallBatch, func(i int) { j.answerQuestion(&j.questions[i]) })
 }
 

@@ -8,9 +8,9 @@ import (
 // How many steps evaluations may take, so that they end: those of one requirement, and all of a run
 // together, which may be many.
 const (
-	maxTotalSteps    = 50_000_000
-	maxSharedSteps   = 75_000_000
-	stepsPerQuestion = 1000 // which a run has on top: more than expressions take that look at a few fields
+	maxTotalSteps    = 30_000_000
+	maxSharedSteps   = 40_000_000
+	stepsPerQuestion = 1000 // which both have on top: more than expressions take that look at a few fields
 )
 
 var errTooCostly = errors.New("it costs too much")
@@ -29,6 +29,9 @@ type budgets struct {
 	own    budget
 	shared *budget // of all requirements
 }
+
+// addQuestions adds what evaluations may take that look at a few fields.
+func (b *budget) addQuestions(n int) { b.most += stepsPerQuestion * int64(n) }
 
 func newBudgets(shared *budget) *budgets {
 	return &budgets{own: budget{most: maxTotalSteps}, shared: shared}

@@ -1,11 +1,11 @@
 package localfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 )
@@ -22,7 +22,7 @@ var errNotRegular = errors.New("not a regular file")
 func Read(name string, byHand bool) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !byHand {
 		if err := checkFound(name); err != nil {
-			return nil, err
+			return nil, input.ReadFailure(err)
 		}
 		if !info.Mode().IsRegular() {
 			return nil, &os.PathError{Op: "read", Path: name, Err: errNotRegular}
@@ -36,20 +36,23 @@ func Read(name string, byHand bool) ([]byte, error) {
 	return ReadLimited(f, name, maxSize)
 }
 
-// ReadLimited reads all of a file, which may not have more than so many bytes.
+// ReadLimited reads all of a file, which may not have more than so many bytes. It reads pieces, because
+// a buffer that grows takes several times as much as is in it.
 func ReadLimited(in io.Reader, name string, most int64) ([]byte, error) {
-	var text bytes.Buffer
-	if f, ok := in.(interface{ Stat() (os.FileInfo, error) }); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // a buffer that grows takes more
-			text.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+	var pieces [][]byte
+	in = io.LimitReader(in, most+1)
+	for size := int64(0); ; {
+		piece := make([]byte, min(max(size/4, 64<<10), 4<<20))
+		n, err := io.ReadFull(in, piece)
+		if size += int64(n); size > most {
+			return nil, &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", most>>20)}
+		}
+		pieces = append(pieces, piece[:n])
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return slices.Concat(pieces...), nil
+		case err != nil:
+			return nil, input.ReadFailure(err)
 		}
 	}
-	_, err := text.ReadFrom(io.LimitReader(in, most+1))
-	switch {
-	case err != nil:
-		err = input.ReadFailure(err)
-	case int64(text.Len()) > most:
-		err = &os.PathError{Op: "read", Path: name, Err: fmt.Errorf("larger than %d MiB", most>>20)}
-	}
-	return text.Bytes(), err
 }
