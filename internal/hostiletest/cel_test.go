@@ -33,7 +33,7 @@ var celAttacks = []attack{
 		file: requirements(doubled("[1]", "a + a", "b.sort().size() > 0", 26), 1), exit: 1,
 		want: "takes more than 500000 steps"},
 	{name: "many requirements that double lists", args: "check -f @served --requirements @file",
-		file: requirements(doubled("[1]", "a + a", "2 in b || true", 26), 300), exit: 1,
+		file: requirements(doubled("[1]", "a + a", "2 in b || true", 26), 100), exit: 1,
 		want: "costs too much together with the others"},
 	{name: "a demand on requests that doubles lists", args: "prove -f @served --expression " +
 		strings.ReplaceAll(doubled("[1]", "a+a", "b==b", 26), " ", ""), exit: 3, want: "takes more than 500000 steps"},
