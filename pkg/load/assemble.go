@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -59,7 +60,7 @@ func (o Options) gatherObjects(outcomes []document.Result, there []*model.Object
 		foreign: map[string]int{}}
 	for _, out := range outcomes {
 		r.objects = append(r.objects, out.Objects...)
-		if out.NotKubernetes > 0 {
+		if out.NotKubernetes > 0 && !isHiddenPath(out.File) {
 			r.foreign[out.File] += out.NotKubernetes
 		}
 	}
@@ -171,6 +172,14 @@ func inputNotes(objects []*model.Object, assumed map[model.Ref]bool, namespace s
 		notes = append(notes, *p)
 	}
 	return notes
+}
+
+// isHiddenPath reports whether a part of a path begins with a dot: what is there is expected to be for
+// other programs.
+func isHiddenPath(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return input.IsHidden(part) && part != "." && part != ".."
+	})
 }
 
 // foreignNote returns what is said of documents that are not meant for Kubernetes, which are counted

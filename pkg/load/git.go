@@ -27,7 +27,7 @@ type GitTree struct {
 
 // GitRevision reads the manifests of a revision from the repository's objects, with the git
 // program: nothing is checked out, no filter and no hook runs, and nothing is fetched. As in
-// folders, hidden files are left out and links to folders are not followed; links to files are,
+// folders, links to folders are not followed; links to files are,
 // inside the revision. What cannot be read of it is in the problems. There is an *Error if no
 // answer is possible.
 func GitRevision(ctx context.Context, t GitTree) ([]input.TextFile, []model.Problem, error) {
@@ -189,16 +189,6 @@ func (g *gitReader) unknownRevision(ctx context.Context, err error) error {
 		hint = "see what there is with: git log --oneline"
 	}
 	return g.newError(fmt.Sprintf("there is no revision %q", g.tree.Rev), hint)
-}
-
-// isHiddenPath reports whether a part of the path is hidden.
-func isHiddenPath(name string) bool {
-	for _, part := range strings.Split(name, "/") {
-		if input.IsHidden(part) {
-			return true
-		}
-	}
-	return false
 }
 
 // addNotRead notes a file that takes no part though it may hold manifests.

@@ -78,14 +78,15 @@ func TestGitLinks(t *testing.T) {
 		"d/gone.yaml": "-> nothing.yaml", "d/folder.yaml": "-> ../other", "d/.hidden.yaml": "h", "d/text.txt": "t",
 		"d/e/c.yaml": "c", "d/.git-like/x.yaml": "x"})
 	read, not := namesRead(t, GitTree{Dir: dir, Rev: "HEAD", Path: "d"})
-	if want := []string{"HEAD:d/a.yaml=a", "HEAD:d/link.yaml=b"}; !slices.Equal(read, want) {
+	if want := []string{"HEAD:d/.hidden.yaml=h", "HEAD:d/a.yaml=a", "HEAD:d/link.yaml=b"}; !slices.Equal(read, want) {
 		t.Errorf("read %q, want %q", read, want)
 	}
 	if want := []string{"HEAD:d/away.yaml", "HEAD:d/gone.yaml"}; !slices.Equal(not, want) {
 		t.Errorf("not read %q, want %q", not, want)
 	}
 	read, _ = namesRead(t, GitTree{Dir: filepath.Join(dir, "d"), Rev: "HEAD", Recursive: true})
-	if want := []string{"HEAD:a.yaml=a", "HEAD:e/c.yaml=c", "HEAD:link.yaml=b"}; !slices.Equal(read, want) {
+	if want := []string{"HEAD:.git-like/x.yaml=x", "HEAD:.hidden.yaml=h", "HEAD:a.yaml=a", "HEAD:e/c.yaml=c",
+		"HEAD:link.yaml=b"}; !slices.Equal(read, want) {
 		t.Errorf("read %q, want %q", read, want)
 	}
 	read, _ = namesRead(t, GitTree{Dir: dir, Rev: "HEAD", Path: "d/link.yaml"})

@@ -121,7 +121,7 @@ func (g *gitReader) listManifests(ctx context.Context, root string) ([]gitEntry,
 	var entries []gitEntry
 	err := g.eachEntry(ctx, root, g.tree.Recursive, nil, func(e gitEntry) error {
 		switch {
-		case e.isFolder || isHiddenPath(e.name):
+		case e.isFolder:
 		case e.isSubmodule && g.tree.Recursive:
 			g.addNotRead(e.name, "it is a submodule, another repository: what it holds is not read")
 		case !e.isSubmodule && input.IsManifest(e.name):
@@ -146,7 +146,7 @@ func (g *gitReader) emptyTreeHint(ctx context.Context, root string) string {
 	below, seen := false, 0
 	if !g.tree.Recursive {
 		_ = g.eachEntry(ctx, root, true, nil, func(e gitEntry) error {
-			below = below || !e.isFolder && !e.isSubmodule && !isHiddenPath(e.name) && input.IsManifest(e.name)
+			below = below || !e.isFolder && !e.isSubmodule && input.IsManifest(e.name)
 			if seen++; below || seen == maxTreeProbe {
 				return errStopWalk
 			}

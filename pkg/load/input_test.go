@@ -20,11 +20,12 @@ func TestFolders(t *testing.T) {
 	loadtest.Write(t, map[string]string{
 		"m/b.yml": loadtest.Thing("b"), "m/a.yaml": loadtest.Thing("a"),
 		"m/c.json":    `{"apiVersion":"v1","kind":"Service","metadata":{"name":"c","namespace":"n"}}`,
-		"m/notes.txt": "a: [", "m/.hidden.yaml": "a: [", "m/.git/x.yaml": "a: [", "m/sub/d.yaml": loadtest.Thing("d"),
+		"m/notes.txt": "a: [", "m/.hidden.yaml": loadtest.Thing("hidden"), "m/.ci.yaml": "a: [",
+		"m/.git/x.yaml": "a: [", "m/sub/d.yaml": loadtest.Thing("d"),
 		"m/values.yaml": "a: 1\n---\n- b\n---\ntext\n",
 	})
 	loadtest.Same(t, loadtest.Describe(files(t, "m")),
-		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1",
+		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1", "thing/ns/hidden m/.hidden.yaml:1",
 		"info NotKubernetes: 3 documents are not Kubernetes objects: m/values.yaml")
 	s, err := load.Files(context.Background(), load.Options{Paths: []string{"./m/", "m/a.yaml", "m/sub/../sub/d.yaml"},
 		Recursive: true})
@@ -33,6 +34,7 @@ func TestFolders(t *testing.T) {
 	}
 	loadtest.Same(t, loadtest.Describe(s),
 		"service/n/c m/c.json:1", "thing/ns/a m/a.yaml:1", "thing/ns/b m/b.yml:1", "thing/ns/d m/sub/d.yaml:1",
+		"thing/ns/hidden m/.hidden.yaml:1",
 		"info NotKubernetes: 3 documents are not Kubernetes objects: m/values.yaml")
 }
 

@@ -21,7 +21,7 @@ import (
 // Options say what to read and how.
 type Options struct {
 	// Paths are files, folders and "-" for standard input. A file that is reached twice is read
-	// once. Of a folder, the files that end in .yaml, .yml or .json are read; hidden ones are not,
+	// once. Of a folder, the files that end in .yaml, .yml or .json are read, also hidden ones,
 	// and links to other folders are not followed.
 	Paths     []string
 	Recursive bool // read sub-folders too

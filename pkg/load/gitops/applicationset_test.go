@@ -39,7 +39,7 @@ func TestApplicationSetsOfFolders(t *testing.T) {
 	}
 	want := []string{"thing/blog/b apps/blog/r.yaml:1", "thing/ns/named apps/blog/r.yaml:6",
 		"thing/shop-a/a apps/Shop_A/r.yaml:1",
-		"info NotEvaluated: 1 manifest is not read, as nothing deploys it: apps/off"}
+		"info NotEvaluated: 2 manifests are not read, as nothing deploys them: apps/.hidden, apps/off"}
 	loadtest.Write(t, files)
 	loadtest.Same(t, objectsOf(t), want...)
 	files["sets/plain.yaml"] = setOf("plain", "  goTemplate: true\n  goTemplateOptions: ['missingkey=error']\n", git,

@@ -109,7 +109,8 @@ func (f *Finder) addFile(s File) {
 }
 
 // addFolder adds the manifests of a folder by name, and those of its sub-folders if asked to.
-// Hidden entries are skipped; links to folders are not followed, so nothing is reached in a circle.
+// Files whose names begin with a dot are read, as kubectl does; links to folders are not followed, so
+// nothing is reached in a circle.
 // It reports whether there was any manifest.
 func (f *Finder) addFolder(dir, name string) (found bool, err error) {
 	entries, err := os.ReadDir(dir)
@@ -124,7 +125,7 @@ func (f *Finder) addFolder(dir, name string) (found bool, err error) {
 		p, n := filepath.Join(dir, e.Name()), path.Join(name, e.Name())
 		var here bool
 		switch {
-		case IsHidden(e.Name()):
+		case e.IsDir() && e.Name() == gitFolder:
 		case e.IsDir():
 			here, err = f.addSubfolder(p, n)
 		case f.SeparateDeployments && IsKustomization(e.Name()):
@@ -181,7 +182,10 @@ func IsKustomization(name string) bool {
 	return slices.Contains(konfig.RecognizedKustomizationFileNames(), name)
 }
 
-// IsHidden reports whether a file or folder of that name is left out of an input.
+// gitFolder is what a repository is in: it holds no manifests.
+const gitFolder = ".git"
+
+// IsHidden reports whether the name of a file or folder begins with a dot.
 func IsHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 // IsManifest reports whether a file of that name is read when it is found in a folder.
@@ -200,9 +204,9 @@ func emptyFolderHint(dir string, recursive bool) string {
 		switch {
 		case err != nil:
 			return fs.SkipDir
-		case p != dir && IsHidden(e.Name()) && e.IsDir():
+		case p != dir && e.Name() == gitFolder && e.IsDir():
 			return fs.SkipDir
-		case !e.IsDir() && !IsHidden(e.Name()) && IsManifest(e.Name()):
+		case !e.IsDir() && IsManifest(e.Name()):
 			below = true
 			return fs.SkipAll
 		}

@@ -110,7 +110,8 @@ func (w *Walk) locateEntry(e entry) (FileLocation, error) {
 		return s, &document.Error{What: e.origin.String(),
 			Err: &templateError{fmt.Sprintf("%s: there is no %s, which a template makes", e.field, s.Name)}, Hint: templateHint}
 	case errors.Is(err, fs.ErrNotExist):
-		return s, e.newRefusal("paths count from the folder of the kustomization", "there is no %s", s.Name)
+		return s, e.newRefusal("paths count from the folder of the kustomization", "there is no %s",
+			document.HideCredentialsOf(s.Name, s.Name))
 	case err != nil:
 		return s, e.newRefusal("", "%s: %s", s.Name, document.CauseOf(err))
 	}
