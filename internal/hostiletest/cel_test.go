@@ -17,6 +17,8 @@ var celAttacks = []attack{
 		file: ruled(doubled("self.list", "a + a", "b.join('').size() > 0", 26), 1), want: "steps"},
 	{name: "rules that double texts", args: "check -f @file",
 		file: ruled(doubled("'xx'", "a.replace('x', a)", "b.size() > 0", 9), 1), want: "steps"},
+	{name: "rules that compare huge quantities", args: "check -f @file",
+		file: ruled("quantity('1e999999999') == quantity('1')", 1), want: "evaluating them takes more than 5000000 steps"},
 	{name: "messages that double texts", args: "check -f @file", exit: 1, want: "out of cost budget",
 		file: definition("", "x-kubernetes-validations: [{rule: 'false', messageExpression: \""+
 			doubledText(40)+"\"}]", "v", 1)},
@@ -32,6 +34,9 @@ var celAttacks = []attack{
 	{name: "a requirement that doubles lists", args: "check -f @served --requirements @file",
 		file: requirements(doubled("[1]", "a + a", "b.sort().size() > 0", 26), 1), exit: 1,
 		want: "takes more than 500000 steps"},
+	{name: "loops within loops of requirements", args: "check -f @served --requirements @file",
+		file: requirements(loops(8, "target != null"), 10), exit: 1,
+		want: "costs too much together with the others"},
 	{name: "many requirements that double lists", args: "check -f @served --requirements @file",
 		file: requirements(doubled("[1]", "a + a", "2 in b || true", 26), 100), exit: 1,
 		want: "costs too much together with the others"},
@@ -48,6 +53,14 @@ func doubled(first, double, ask string, times int) string {
 		out = bind("a", double, out)
 	}
 	return bind("a", first, out)
+}
+
+// loops is an expression that is evaluated ten times for each power of ten.
+func loops(deep int, body string) string {
+	for i := range deep {
+		body = fmt.Sprintf("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all(v%d, %s)", i, body)
+	}
+	return body
 }
 
 // doubledText is an expression that gives a text, which is doubled so many times.

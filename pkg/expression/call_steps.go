@@ -1,7 +1,10 @@
 package expression
 
 import (
+	"errors"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -54,8 +57,28 @@ func callSteps(function string, args []ref.Val, most int) int {
 		return all + replacedLength(args)/bytesPerStep
 	case function == "format":
 		return all + formatWidths(args[0])/bytesPerStep
+	case function == "quantity" || function == "isQuantity":
+		return all + multiply(quantityExponent(args[0]), stepsPerDigit)
 	}
 	return all
+}
+
+// stepsPerDigit is what a digit of a quantity takes: as one comes from every power of ten, 1e999999 is a
+// number of a million digits.
+const stepsPerDigit = 10
+
+// quantityExponent is the exponent of a quantity such as 1e6, without its sign: 0 if it has none.
+func quantityExponent(v ref.Val) int {
+	text, _ := v.(types.String)
+	at := strings.LastIndexAny(string(text), "eE")
+	if at < 0 {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(text[at+1:]), 10, 32)
+	if errors.Is(err, strconv.ErrRange) {
+		return math.MaxInt32
+	}
+	return int(max(n, -n))
 }
 
 // isPatternCall reports whether the second argument of a function is a regular expression.

@@ -18,7 +18,7 @@ const (
 	maxText        = 1 << 20  // bytes of one text of the document
 	shortText      = 1_000    // the same for expressions with replace, which multiplies texts
 	maxSteps       = 500_000  // of one evaluation
-	maxTotalSteps  = 50_000_000
+	maxTotalSteps  = 10_000_000
 	evaluationTime = 2 * time.Second
 )
 

@@ -19,6 +19,8 @@ type Steps struct {
 	left, most int
 	tracked    bool // the library counts its cost, too
 	longest    int  // of the lists that it may have gone through
+
+	interrupt func() // ends the evaluation: loops go on after an error
 }
 
 // NewSteps returns steps of which none is taken.
@@ -51,6 +53,9 @@ func (s *Steps) take(n int) bool {
 		n += s.longest / trackedPerStep
 	}
 	s.left = max(s.left-n, -1)
+	if s.left < 0 && s.interrupt != nil {
+		s.interrupt()
+	}
 	return s.left >= 0
 }
 
@@ -104,6 +109,8 @@ func NewProgram(env *cel.Env, tree *cel.Ast) (cel.Program, error) {
 // how many steps that took, too.
 func EvaluateWithin(ctx context.Context, program cel.Program, vars any) (ref.Val, int, error) {
 	steps := NewSteps(maxSteps)
+	ctx, steps.interrupt = context.WithCancel(ctx)
+	defer steps.interrupt()
 	value, _, err := Evaluate(ctx, program, vars, steps)
 	return value, steps.Taken(), err
 }

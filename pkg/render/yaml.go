@@ -227,7 +227,7 @@ func parseLiteral(token []byte) (string, bool) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		if strings.ContainsFunc(line, escape.IsUnsafe) || strings.HasSuffix(line, " ") ||
-			strings.HasPrefix(strings.TrimLeft(line, " \t"), "::") {
+			strings.HasPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::") {
 			return "", false
 		}
 	}

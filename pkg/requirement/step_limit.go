@@ -8,8 +8,8 @@ import (
 // How many steps evaluations may take, so that they end: those of one requirement, and all of a run
 // together, which may be many.
 const (
-	maxTotalSteps    = 30_000_000
-	maxSharedSteps   = 40_000_000
+	maxTotalSteps    = 2_000_000
+	maxSharedSteps   = 3_000_000
 	stepsPerQuestion = 1000 // which both have on top: more than expressions take that look at a few fields
 )
 
