@@ -60,7 +60,8 @@ func TestFormatsHaveNoRunnerCommands(t *testing.T) {
 	hostile := "::set-env name=X::y\n  ::add-mask::z\n##[command]x ##vso[task.setvar]y ##teamcity[message]"
 	list := effectiveFixture()
 	list.Items[0].Target = model.Ref{Group: "g", Kind: "K", Namespace: "::warning::", Name: hostile}
-	list.Items[0].Rules[0] = view.Rule{Name: hostile, Value: map[string]any{hostile: hostile}, Why: hostile}
+	list.Items[0].Rules[0] = view.Rule{Name: hostile, Value: map[string]any{hostile: hostile, "a": "x\n\u00a0::notice::y"},
+		Why: "x\n\u3000 ::notice::y"}
 	list.Problems = []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated, Message: hostile,
 		Hint: hostile}}
 	for _, format := range supportedFormats(list) {

@@ -57,6 +57,8 @@ func TestKustomizationIsRefused(t *testing.T) {
 			"t.yaml:1: transformers: << cannot be used here"},
 		{"missing file", nil, "resources:\n- a.yaml\n- b.yaml\n",
 			"kustomization.yaml:3: resources: there is no b.yaml"},
+		{"missing file that may be an address", nil, "resources:\n- u:secret@example.com/a/b\n",
+			"kustomization.yaml:2: resources: there is no ***@example.com/a/b"},
 		{"missing patch", nil, "resources: [a.yaml]\npatches:\n- path: p.yaml\n",
 			"kustomization.yaml:3: patches: there is no p.yaml"},
 		{"missing base below", map[string]string{"b/kustomization.yaml": "resources: [../c]\n"}, "resources: [b]\n",
