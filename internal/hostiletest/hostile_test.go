@@ -135,6 +135,11 @@ var attacks = []attack{
 			5_000), want: "evaluating them takes more than 5000000 steps"},
 }
 
+// listFileAttacks lists the attacks of one file, and those of servers.
+func listFileAttacks() []attack {
+	return slices.Concat(attacks, celAttacks, schemaAttacks, dumpAttacks, answerAttacks, serverAttacks)
+}
+
 func TestAttacks(t *testing.T) {
 	folder := t.TempDir()
 	routeFile := filepath.Join(folder, "route.yaml")
@@ -145,7 +150,7 @@ func TestAttacks(t *testing.T) {
 	if err := os.WriteFile(servedFile, []byte(served), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for i, a := range slices.Concat(attacks, celAttacks, schemaAttacks, dumpAttacks, answerAttacks, serverAttacks) {
+	for i, a := range listFileAttacks() {
 		t.Run(a.name, func(t *testing.T) {
 			file := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
 			if a.file != nil {

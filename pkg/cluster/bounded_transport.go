@@ -67,12 +67,12 @@ func (g boundedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	if err == nil {
 		body.ReadCloser = response.Body
 		response.Body = body
-		if err = g.waits.add(response); err == nil {
+		if err = g.waits.addWait(response); err == nil {
 			return response, nil
 		}
 		_ = body.ReadCloser.Close()
 	}
-	defer body.stop()
+	defer body.endWaiting()
 	if given := limitError(""); errors.As(context.Cause(ctx), &given) {
 		err = given
 	}
@@ -122,11 +122,12 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (b *boundedBody) Close() error {
-	defer b.stop()
+	defer b.endWaiting()
 	return b.ReadCloser.Close()
 }
 
-func (b *boundedBody) stop() {
+// endWaiting stops the timers, and the request.
+func (b *boundedBody) endWaiting() {
 	b.stall.Stop()
 	b.end.Stop()
 	b.cancel(nil)

@@ -165,7 +165,7 @@ func (l *listRequest) readList(ctx context.Context) error {
 		case page.Next == "":
 			return nil
 		}
-		if err := count.add(page.Objects, chunk); err != nil {
+		if err := count.addPage(page.Objects, chunk); err != nil {
 			return err
 		}
 		if page.Next == next {

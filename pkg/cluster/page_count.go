@@ -12,9 +12,9 @@ const (
 // pageCount counts the pages of a list that goes on.
 type pageCount struct{ pages, objects, empty int }
 
-// add counts a page with so many objects of those that were asked for (0: all of them). The error
+// addPage counts a page with so many objects of those that were asked for (0: all of them). The error
 // says that the list has too many pages.
-func (c *pageCount) add(objects, asked int) error {
+func (c *pageCount) addPage(objects, asked int) error {
 	c.pages++
 	c.objects += objects
 	if c.empty++; objects > 0 {

@@ -23,8 +23,8 @@ type retryWaits struct {
 	report   func(time.Duration) // is told what the server asks for; nil: nobody is
 }
 
-// add adds the wait that an answer asks for. The error says that it is too long.
-func (w *retryWaits) add(answer *http.Response) error {
+// addWait adds the wait that an answer asks for. The error says that it is too long.
+func (w *retryWaits) addWait(answer *http.Response) error {
 	wait := readRetryAfter(answer)
 	if wait == 0 {
 		return nil

@@ -51,7 +51,7 @@ func (s *Server) ListLabelled(ctx context.Context, k *model.ServedKind, namespac
 			return nil,
 				&listError{k.Resource(), errors.New("the server says that the list goes on where it went on before")}
 		}
-		if err := count.add(len(page.Items), chunk); err != nil {
+		if err := count.addPage(len(page.Items), chunk); err != nil {
 			return nil, &listError{k.Resource(), err}
 		}
 		query.Set("continue", page.Metadata.Continue)

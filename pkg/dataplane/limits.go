@@ -5,46 +5,46 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // What a dump may be. Those of large gateways have 3 kB and 140 keys and values for each route, and pack
 // to a twentieth of their size.
 const (
-	MaxDumpBytes    = 128 << 20 // unpacked
-	maxUnpackFactor = 200       // times its own size,
-	minUnpackLimit  = 16 << 20  // if it unpacks to more than this
-	maxValues       = 4_000_000 // keys and values
-	maxDepth        = 100       // maps and lists inside each other
+	MaxDumpBytes = 128 << 20 // unpacked
+	maxValues    = 4_000_000 // keys and values
+	maxDepth     = 100       // maps and lists inside each other
 )
 
 // unpackText returns the text of a dump that is packed, or not.
 func unpackText(data []byte) ([]byte, error) {
-	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b}) {
+	if !model.IsGzip(data) {
 		if len(data) > MaxDumpBytes {
 			return nil, fmt.Errorf("it is larger than %d MiB", MaxDumpBytes>>20)
 		}
 		return bytes.TrimPrefix(data, []byte("\ufeff")), nil
 	}
-	most := max(minUnpackLimit, min(MaxDumpBytes, maxUnpackFactor*len(data)))
-	size, err := unpack(io.Discard, data, most) // first, as a buffer that grows takes several times as much
+	most := min(MaxDumpBytes, model.UnpackLimit(len(data)))
+	size, err := copyUnpacked(io.Discard, data, most) // first, as a buffer that grows takes several times as much
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("unpacking: %w", err)
 	case size > most && most == MaxDumpBytes:
 		return nil, fmt.Errorf("it unpacks to more than %d MiB", MaxDumpBytes>>20)
 	case size > most:
-		return nil, fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor)
+		return nil, fmt.Errorf("it unpacks to more than %d times its size", model.MaxUnpackFactor)
 	}
 	var out bytes.Buffer
 	out.Grow(size)
-	if _, err := unpack(&out, data, most); err != nil {
+	if _, err := copyUnpacked(&out, data, most); err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
 	return bytes.TrimPrefix(out.Bytes(), []byte("\ufeff")), nil
 }
 
-// unpack writes what a packed text has, but for what is beyond one byte more than most.
-func unpack(out io.Writer, packed []byte, most int) (size int, err error) {
+// copyUnpacked writes what a packed text has, but for what is beyond one byte more than most.
+func copyUnpacked(out io.Writer, packed []byte, most int) (size int, err error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return 0, err

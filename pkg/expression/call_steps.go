@@ -38,27 +38,27 @@ func callSteps(function string, args []ref.Val, most int) int {
 			return 1
 		}
 	case strings.HasPrefix(function, "sets."):
-		return multiply(all, max(size(0), size(1)))
+		return multiplySteps(all, max(size(0), size(1)))
 	case function == "distinct":
-		return multiply(all, size(0))
+		return multiplySteps(all, size(0))
 	case function == "sort" || function == "@sortByAssociatedKeys":
-		return multiply(all, sortSteps)
+		return multiplySteps(all, sortSteps)
 	case function == "lists.range":
 		return all + largestNumber(args)
 	case function == "indexOf" || function == "lastIndexOf":
 		if _, ok := args[0].(types.String); ok {
-			return all + multiply(size(0), size(1))/bytesPerStep
+			return all + multiplySteps(size(0), size(1))/bytesPerStep
 		}
 	case function == "split":
 		return all + size(0)
 	case function == "join":
-		return all + multiply(size(0), 1+size(1)/bytesPerStep)
+		return all + multiplySteps(size(0), 1+size(1)/bytesPerStep)
 	case function == "replace":
 		return all + replacedLength(args)/bytesPerStep
 	case function == "format":
 		return all + formatWidths(args[0])/bytesPerStep
 	case function == "quantity" || function == "isQuantity":
-		return all + multiply(quantityExponent(args[0]), stepsPerDigit)
+		return all + multiplySteps(quantityExponent(args[0]), stepsPerDigit)
 	}
 	return all
 }
@@ -89,13 +89,14 @@ func isPatternCall(function string) bool {
 // patternSteps is how many steps it takes at most to match a text, the first of the arguments, by a
 // pattern of so many instructions.
 func patternSteps(args []ref.Val, instructions int) int {
-	return multiply(sizeOf(args, 0)+bytesPerStep, instructions) / bytesPerStep
+	return multiplySteps(sizeOf(args, 0)+bytesPerStep, instructions) / bytesPerStep
 }
 
 // manySteps is more steps than any evaluation may take.
 const manySteps = 1 << 40
 
-func multiply(a, b int) int {
+// multiplySteps multiplies numbers; what is too much stays too much.
+func multiplySteps(a, b int) int {
 	if a > 0 && b > manySteps/a {
 		return manySteps
 	}
@@ -139,7 +140,7 @@ func replacedLength(args []ref.Val) int {
 	if !isText || !isOld {
 		return 0
 	}
-	return len(text) + multiply(strings.Count(string(text), string(old)), sizeOf(args, 2))
+	return len(text) + multiplySteps(strings.Count(string(text), string(old)), sizeOf(args, 2))
 }
 
 // formatWidths adds up the numbers in a format.

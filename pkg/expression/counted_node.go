@@ -52,7 +52,7 @@ func (c countedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 }
 
 func countOne(frame *interpreter.ExecutionFrame, node interpreter.InterpretableV2) ref.Val {
-	if !stepsOf(frame).take(1) {
+	if !stepsOf(frame).takeSteps(1) {
 		return types.WrapErr(errSteps)
 	}
 	return node.Exec(frame)

@@ -87,9 +87,9 @@ func limitCall(call interpreter.InterpretableCall,
 	if err != nil || overload == nil || overload.NonStrict {
 		return countedCall{call}, err
 	}
-	out.do = func(args []ref.Val) ref.Val { return invoke(call, overload, args) }
+	out.do = func(args []ref.Val) ref.Val { return invokeOverload(call, overload, args) }
 	if call.Function() == operators.Add {
-		out.do = func(args []ref.Val) ref.Val { return flatten(invoke(call, overload, args)) }
+		out.do = func(args []ref.Val) ref.Val { return flattenList(invokeOverload(call, overload, args)) }
 	}
 	if isPatternCall(call.Function()) {
 		out.compilePattern()
@@ -175,14 +175,14 @@ func (c *limitedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	if pattern > maxPattern {
 		return types.NewErr("has a regular expression of %d instructions, more than %d", pattern, maxPattern)
 	}
-	if !steps.take(callSteps(c.Function(), args, steps.left) + patternSteps(args, pattern)) {
+	if !steps.takeSteps(callSteps(c.Function(), args, steps.left) + patternSteps(args, pattern)) {
 		return types.WrapErr(errSteps)
 	}
 	return types.LabelErrNode(c.ID(), c.do(args))
 }
 
-// invoke calls a function as the library does.
-func invoke(call interpreter.InterpretableCall, f *functions.Overload, args []ref.Val) ref.Val {
+// invokeOverload calls a function as the library does.
+func invokeOverload(call interpreter.InterpretableCall, f *functions.Overload, args []ref.Val) ref.Val {
 	if len(args) > 0 && f.OperandTrait != 0 && !args[0].Type().HasTrait(f.OperandTrait) {
 		if receiver, ok := args[0].(traits.Receiver); ok {
 			return receiver.Receive(call.Function(), call.OverloadID(), args[1:])
@@ -200,9 +200,9 @@ func invoke(call interpreter.InterpretableCall, f *functions.Overload, args []re
 	return types.NewErr("no such overload: %s", call.Function())
 }
 
-// flatten copies a list that the library made as two lists one behind the other, each of which may be
+// flattenList copies a list that the library made as two lists one behind the other, each of which may be
 // such a list again: finding an entry in many of them takes long.
-func flatten(v ref.Val) ref.Val {
+func flattenList(v ref.Val) ref.Val {
 	list, ok := v.(traits.Lister)
 	if !ok || reflect.TypeOf(v) != concatenatedType() {
 		return v
@@ -234,7 +234,7 @@ func (c limitedConstructor) Eval(vars interpreter.Activation) ref.Val {
 // Exec implements interpreter.InterpretableV2.
 func (c limitedConstructor) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	value := c.InterpretableConstructor.Exec(frame)
-	if steps := stepsOf(frame); !types.IsUnknownOrError(value) && !steps.take(valueSteps(value, steps.left)) {
+	if steps := stepsOf(frame); !types.IsUnknownOrError(value) && !steps.takeSteps(valueSteps(value, steps.left)) {
 		return types.WrapErr(errSteps)
 	}
 	return value

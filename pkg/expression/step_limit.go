@@ -46,8 +46,8 @@ func (s *Steps) Err() error {
 // trackedPerStep is how many values of a loop the library goes through in the time of one step.
 const trackedPerStep = 256
 
-// take takes steps, and reports whether there were as many.
-func (s *Steps) take(n int) bool {
+// takeSteps takes steps, and reports whether there were as many.
+func (s *Steps) takeSteps(n int) bool {
 	if s.tracked {
 		s.longest = max(s.longest, min(n, s.most))
 		n += s.longest / trackedPerStep

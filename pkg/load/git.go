@@ -126,25 +126,15 @@ func (g *gitReader) isEmbedded(dir string) bool {
 	if os.Getenv("GIT_DIR") != "" || filepath.Base(dir) == ".git" {
 		return false
 	}
-	below, err := filepath.Rel(input.RealPath(filepath.FromSlash(dir)), g.folder())
+	below, err := filepath.Rel(input.RealPath(filepath.FromSlash(dir)), g.workingFolder())
 	return err == nil && filepath.IsLocal(below) && g.isInWorkingTree()
 }
 
-// isInWorkingTree reports whether the folder where git is run, or one above it, is the top of a
-// working tree.
-func (g *gitReader) isInWorkingTree() bool {
-	for dir := g.folder(); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-	}
-}
+// isInWorkingTree reports whether git is run in a working tree.
+func (g *gitReader) isInWorkingTree() bool { return input.FindWorkingTree(g.workingFolder()) != "" }
 
-// folder is where git is run, without links.
-func (g *gitReader) folder() string { return input.RealPath(cmp.Or(g.tree.Dir, ".")) }
+// workingFolder is where git is run, without links.
+func (g *gitReader) workingFolder() string { return input.RealPath(cmp.Or(g.tree.Dir, ".")) }
 
 // resolvePath returns the id of the tree, or of the file, that the path names in the revision.
 func (g *gitReader) resolvePath(ctx context.Context) (string, error) {

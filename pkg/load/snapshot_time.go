@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // timeSearchBytes is within how many bytes of a snapshot its header says when the cluster was read.
@@ -27,7 +28,7 @@ func SnapshotTime(path string) (time.Time, error) {
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, timeSearchBytes)
-	if start, _ := in.Peek(2); input.IsGzip(start) {
+	if start, _ := in.Peek(2); model.IsGzip(start) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return time.Time{}, nil // reading it says what is wrong

@@ -64,8 +64,8 @@ type Counter struct {
 	Replicas string `json:"replicas,omitempty"`
 }
 
-// key is a text that tells counters apart.
-func (c *Counter) key() string {
+// formatKey returns a text that tells counters apart.
+func (c *Counter) formatKey() string {
 	return fmt.Sprintf("%v/%s %s %s %q", c.Limit, c.Per, c.Scope, c.Replicas, c.Key)
 }
 

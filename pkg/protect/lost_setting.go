@@ -80,7 +80,8 @@ func (g *Gates) findReplaced(p gate.Property) []Override {
 	var out []Override
 	look := &RequestReader{Request: &request.Request{Protocol: request.HTTP, Method: "GET", Path: "/"}}
 	for _, s := range g.lost {
-		for _, made := range (Input{Settings: s, Reader: look, Memo: &model.Memo{}, rulePath: g.RulePath}).buildGates(g.judge.funcs) {
+		for _, made := range (Input{Settings: s, Reader: look, Memo: &model.Memo{},
+			rulePath: g.RulePath}).buildGates(g.judge.funcs) {
 			if made.isAbout(p) && made.Verdict() != gate.Fails {
 				out = append(out, Override{newUse(&made, p), s.winner, s.sameTarget})
 			}

@@ -274,7 +274,7 @@ func (r *Result) AppendKey(key []byte) []byte {
 		key = append(append(append(append(key, b.Code...), ' '), b.Message...), ',')
 	}
 	for _, c := range r.Counters {
-		key = append(append(key, c.key()...), ',')
+		key = append(append(key, c.formatKey()...), ',')
 	}
 	return append(key, ']')
 }

@@ -25,14 +25,19 @@ type (
 )
 
 func newResultBuilder(v gate.Verdict) *resultBuilder {
-	return &resultBuilder{Result: Result{Verdict: v}, seen: map[any]bool{}}
+	return &resultBuilder{Result: Result{Verdict: v}}
 }
 
 // isNew reports whether a key was not seen before.
 func (b *resultBuilder) isNew(key any) bool {
-	known := b.seen[key]
+	if b.seen[key] {
+		return false
+	}
+	if b.seen == nil {
+		b.seen = map[any]bool{}
+	}
 	b.seen[key] = true
-	return !known
+	return true
 }
 
 // addResult adds what another result of the same verdict says.
@@ -79,7 +84,7 @@ func (b *resultBuilder) addReason(r Reason) {
 }
 
 func (b *resultBuilder) addCounter(c Counter) {
-	if b.isNew(counterKey(c.key())) {
+	if b.isNew(counterKey(c.formatKey())) {
 		b.Counters = append(b.Counters, c)
 	}
 }

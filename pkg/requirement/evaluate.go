@@ -124,7 +124,7 @@ func (q *question) evaluate(ctx context.Context, e *compiled, vars map[string]an
 		return nil, errTooCostly
 	}
 	v, steps, err := expression.EvaluateWithin(ctx, e.program, vars)
-	q.req.budgets.take(steps)
+	q.req.budgets.takeSteps(steps)
 	if err != nil {
 		return nil, fmt.Errorf("%s", expression.ErrorLine(err))
 	}

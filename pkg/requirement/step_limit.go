@@ -41,7 +41,8 @@ func newBudgets(shared *budget) *budgets {
 // evaluations: what is not evaluated any more does not make the sum smaller than the limit.
 func (b *budgets) areSpent() bool { return b.own.isSpent() || b.shared.isSpent() }
 
-func (b *budgets) take(steps int) {
+// takeSteps takes steps off both.
+func (b *budgets) takeSteps(steps int) {
 	b.own.taken.Add(int64(steps))
 	b.shared.taken.Add(int64(steps))
 }

@@ -356,7 +356,7 @@ func (j *judging) withinBudget(objects []*model.Object) []*model.Object {
 	refused := map[refusal][]*model.Object{}
 	objects = slices.DeleteFunc(objects, func(o *model.Object) bool {
 		v := j.versions[o]
-		why := m.afford(v, o)
+		why := m.chargeObject(v, o)
 		if why == affordable {
 			return false
 		}

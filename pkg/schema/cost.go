@@ -41,8 +41,8 @@ const (
 	tooManyDefaults
 )
 
-// afford says whether an object can be judged within the budget; if so, it is charged for.
-func (m *costMeter) afford(v *version, o *model.Object) refusal {
+// chargeObject says whether an object can be judged within the budget; if so, it is charged for.
+func (m *costMeter) chargeObject(v *version, o *model.Object) refusal {
 	if v != nil && v.tooCostly {
 		return tooManySteps
 	}

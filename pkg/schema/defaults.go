@@ -25,7 +25,7 @@ func (c *defaultCounter) isFull() bool { return c.added > c.most }
 // addDefault counts a default, and what is added to it in turn.
 func (c *defaultCounter) addDefault(s *schema.Structural) {
 	c.countValue(s.Default.Object)
-	c.visit(s, s.Default.Object)
+	c.visitValue(s, s.Default.Object)
 }
 
 func (c *defaultCounter) countValue(v any) {
@@ -48,8 +48,8 @@ func (c *defaultCounter) countValue(v any) {
 	}
 }
 
-// visit counts what is added to a value.
-func (c *defaultCounter) visit(s *schema.Structural, v any) {
+// visitValue counts what is added to a value.
+func (c *defaultCounter) visitValue(s *schema.Structural, v any) {
 	if s == nil || c.isFull() {
 		return
 	}
@@ -58,7 +58,7 @@ func (c *defaultCounter) visit(s *schema.Structural, v any) {
 		for key := range s.Properties {
 			property := s.Properties[key]
 			if inner, found := t[key]; found && !takesDefault(inner, &property) {
-				c.visit(&property, inner)
+				c.visitValue(&property, inner)
 			} else if property.Default.Object != nil {
 				c.added += 1 + len(key)/textOfOneValue
 				c.addDefault(&property)
@@ -84,7 +84,7 @@ func (c *defaultCounter) visitEntry(s *schema.Structural, v any) {
 		c.addDefault(s)
 		return
 	}
-	c.visit(s, v)
+	c.visitValue(s, v)
 }
 
 // takesDefault reports whether a null is replaced by the default.
@@ -95,7 +95,7 @@ func takesDefault(v any, s *schema.Structural) bool {
 // countDefaults counts what defaults add to an object, and reports whether that is within the limits.
 func (m *costMeter) countDefaults(v *version, content any) (added int, ok bool) {
 	c := defaultCounter{most: min(maxDefaults, maxAllDefaults-m.defaults)}
-	c.visit(v.structural, content)
+	c.visitValue(v.structural, content)
 	if c.isFull() {
 		return 0, false
 	}

@@ -80,8 +80,8 @@ func (r *ruleRun) isOver() bool {
 	return r.steps.Err() != nil || r.ctx.Err() != nil || r.broken > maxBroken
 }
 
-// judge evaluates the rules for a value and all that is in it.
-func (t *ruleTree) judge(v any, run *ruleRun) {
+// judgeValue evaluates the rules for a value and all that is in it.
+func (t *ruleTree) judgeValue(v any, run *ruleRun) {
 	if t == nil || v == nil || run.isOver() {
 		return
 	}
@@ -95,11 +95,11 @@ func (t *ruleTree) judge(v any, run *ruleRun) {
 			if _, isProperty := t.schema.Properties[key]; !isProperty {
 				next = t.other
 			}
-			next.judge(inner, run)
+			next.judgeValue(inner, run)
 		}
 	case []any:
 		for _, inner := range part {
-			t.items.judge(inner, run)
+			t.items.judgeValue(inner, run)
 		}
 	}
 }
@@ -167,8 +167,9 @@ func (v *version) hasRulesOfInput() bool { return v.rules != nil && v.definition
 func (v *version) brokenRules(content map[string]any) (errs apifield.ErrorList, steps int, failure error) {
 	ctx, cancel := context.WithTimeout(context.Background(), ruleTime)
 	defer cancel()
-	run := &ruleRun{ctx: ctx, budget: celconfig.RuntimeCELCostBudget, steps: expression.NewTrackedSteps(maxRuleSteps, longestList(content))}
-	v.rules.judge(content, run)
+	run := &ruleRun{ctx: ctx, budget: celconfig.RuntimeCELCostBudget,
+		steps: expression.NewTrackedSteps(maxRuleSteps, longestList(content))}
+	v.rules.judgeValue(content, run)
 	switch steps = run.steps.Taken(); {
 	case run.steps.Err() != nil:
 		return nil, steps, fmt.Errorf("evaluating them %w", run.steps.Err())

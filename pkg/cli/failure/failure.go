@@ -54,12 +54,12 @@ type Details struct {
 // Describe is the one place that decides what an error means: wrong usage, or no answer. Addresses
 // in it have no credentials.
 func Describe(err error) Details {
-	d := classify(err)
+	d := classifyError(err)
 	d.What, d.Hint = document.HideCredentials(d.What), document.HideCredentials(d.Hint)
 	return d
 }
 
-func classify(err error) Details {
+func classifyError(err error) Details {
 	var (
 		use        *UsageError
 		none       *NoAnswerError

@@ -35,13 +35,8 @@ func checkInside(tree, path string) error {
 // lies in, else the current folder if it lies in that, else the folder itself.
 func treeOf(folder string) string {
 	folder = input.RealPath(folder)
-	for up := folder; ; up = filepath.Dir(up) {
-		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
-			return up
-		}
-		if up == filepath.Dir(up) {
-			break
-		}
+	if top := input.FindWorkingTree(folder); top != "" {
+		return top
 	}
 	here := input.RealPath(".")
 	if here != filepath.Dir(here) && input.IsInside(here, folder) {

@@ -102,7 +102,8 @@ func (f *ClusterFlags) repeatFlags() []string {
 	over := &f.Config.Overrides
 	for _, given := range [][2]string{{"--kubeconfig", f.Config.File}, {"--context", over.CurrentContext},
 		{"--cluster", over.Context.Cluster}, {"--user", over.Context.AuthInfo},
-		{"--server", document.HideCredentialsOf(over.ClusterInfo.Server, over.ClusterInfo.Server)}, {"--as", over.AuthInfo.Impersonate}} {
+		{"--server", document.HideCredentialsOf(over.ClusterInfo.Server, over.ClusterInfo.Server)},
+		{"--as", over.AuthInfo.Impersonate}} {
 		if given[1] != "" {
 			out = append(out, given[0], view.QuoteShellWord(given[1]))
 		}

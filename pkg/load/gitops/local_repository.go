@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/load/input"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -28,13 +29,9 @@ func (r *workspace) findPathRoots(paths []string) {
 			continue
 		}
 		name := filepath.ToSlash(filepath.Clean(p))
-		for up, steps := dir.String(), name; ; up, steps = filepath.Dir(up), path.Join(steps, "..") {
-			if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
-				r.pathRoots = append(r.pathRoots, pathRoot{filesys.ConfirmedDir(up), steps})
-				break
-			}
-			if up == filepath.Dir(up) {
-				break
+		if top := input.FindWorkingTree(dir.String()); top != "" {
+			if up, err := filepath.Rel(dir.String(), top); err == nil {
+				r.pathRoots = append(r.pathRoots, pathRoot{filesys.ConfirmedDir(top), path.Join(name, filepath.ToSlash(up))})
 			}
 		}
 		r.pathRoots = append(r.pathRoots, pathRoot{dir, name})

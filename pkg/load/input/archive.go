@@ -14,18 +14,11 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/load/document"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-// IsGzip reports whether text is compressed.
-func IsGzip(text []byte) bool { return bytes.HasPrefix(text, []byte{0x1f, 0x8b}) }
-
-// What an archive may hold. Manifests and dumps of clusters pack to between a tenth and a fiftieth
-// of their size.
-const (
-	maxUnpackFactor   = 200      // times its own size,
-	minUnpackLimit    = 16 << 20 // if it unpacks to more than this
-	maxArchiveEntries = 100_000
-)
+// maxArchiveEntries is how many entries an archive may have.
+const maxArchiveEntries = 100_000
 
 // unpackFile returns the manifests in a compressed archive (.tgz), or the one manifest that is
 // compressed itself. What they unpack to counts against the limit for all files.
@@ -34,9 +27,9 @@ func (r *Reader) unpackFile(ctx context.Context, s File, packed []byte) ([]docum
 	if err != nil {
 		return r.addUnusableArchive(s, err)
 	}
-	most := max(minUnpackLimit, maxUnpackFactor*int64(len(packed)))
+	most := int64(model.UnpackLimit(len(packed)))
 	in := bufio.NewReader(&boundedReader{in: z, ctx: ctx, remaining: min(most, r.Remaining),
-		err: cmp.Or(r.checkRemaining(most), fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor))})
+		err: cmp.Or(r.checkRemaining(most), fmt.Errorf("it unpacks to more than %d times its size", model.MaxUnpackFactor))})
 	if !IsTar(in) {
 		text, err := readAllOf(ctx, in, 0)
 		switch {
@@ -119,7 +112,7 @@ func (r *Reader) readArchive(s File, t *tar.Reader, most int64) (archiveContent,
 			return out, errors.New("it has files with holes")
 		}
 		if most -= entry.Size; most < 0 {
-			return out, fmt.Errorf("it unpacks to more than %d times its size", maxUnpackFactor)
+			return out, fmt.Errorf("it unpacks to more than %d times its size", model.MaxUnpackFactor)
 		}
 		if err := r.checkRemaining(entry.Size); err != nil {
 			return out, err

@@ -65,6 +65,19 @@ func ReadFailure(err error) error {
 	return err
 }
 
+// FindWorkingTree returns the top of the git working tree that a folder, given by its absolute path, is
+// in; "" if it is in none.
+func FindWorkingTree(folder string) string {
+	for ; ; folder = filepath.Dir(folder) {
+		if _, err := os.Lstat(filepath.Join(folder, gitFolder)); err == nil {
+			return folder
+		}
+		if folder == filepath.Dir(folder) {
+			return ""
+		}
+	}
+}
+
 // IsInside reports whether a file is in a folder, or in one below it, when all links are followed.
 func IsInside(folder, file string) bool {
 	below, err := filepath.Rel(RealPath(folder), RealPath(file))

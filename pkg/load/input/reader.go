@@ -88,7 +88,7 @@ func (r *Reader) readFile(ctx context.Context, s File) ([]document.Raw, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case IsGzip(text):
+	case model.IsGzip(text):
 		return r.unpackFile(ctx, s, text)
 	}
 	return r.splitFile(s, ToUTF8(text))
@@ -263,7 +263,7 @@ func readStream(in io.Reader) ([]byte, error) {
 		part := make([]byte, size)
 		n, err := io.ReadFull(in, part)
 		parts = append(parts, part[:n])
-		if first := parts[0]; bytes.IndexByte(part[:n], 0) >= 0 && !IsGzip(first) && !isUTF16(first) {
+		if first := parts[0]; bytes.IndexByte(part[:n], 0) >= 0 && !model.IsGzip(first) && !isUTF16(first) {
 			return nil, errNotText
 		}
 		switch {

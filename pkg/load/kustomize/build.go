@@ -106,7 +106,7 @@ func (w *Walk) forNextBuild() *Walk {
 
 // buildDocuments returns the objects that come out of a build of what was walked.
 func (w *Walk) buildDocuments(ctx context.Context, b libraryRun) ([]document.Raw, error) {
-	if err := w.spend(b.root); err != nil {
+	if err := w.chargeBuild(b.root); err != nil {
 		return nil, err
 	}
 	b.fileSystem, b.allowAnyFolder = w.fileSystem, w.allowedRoot != ""

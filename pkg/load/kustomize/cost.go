@@ -132,7 +132,8 @@ func (k *Kustomization) addUp() {
 		}
 	}
 	c.replacements = append(c.replacements, own...)
-	c.steps = addSteps(c.steps, multiplySteps(c.objects, c.objects, stepsPerObjectPair)/2, multiplySteps(c.keys, c.keys)/keyPairsPerStep)
+	c.steps = addSteps(c.steps, multiplySteps(c.objects, c.objects, stepsPerObjectPair)/2,
+		multiplySteps(c.keys, c.keys)/keyPairsPerStep)
 	if !k.namedAsComponent {
 		k.addTransformers(c.objects, c)
 	}
@@ -177,9 +178,9 @@ func multiplySteps(list ...int) int {
 // notes every change of every object as well.
 func (c *buildCost) canTrace() bool { return c.tracing <= maxBuildSteps/10 }
 
-// spend counts what the build of a kustomization costs, and returns an error if that is more than it
+// chargeBuild counts what the build of a kustomization costs, and returns an error if that is more than it
 // may, alone or with what was built before.
-func (w *Walk) spend(k *Kustomization) error {
+func (w *Walk) chargeBuild(k *Kustomization) error {
 	var err error
 	steps := k.cost.steps
 	if k.cost.canTrace() {

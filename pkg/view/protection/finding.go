@@ -195,14 +195,15 @@ func isProtective(p gate.Property) bool {
 
 // noteGates notes what each policy does with the gates in force on one path.
 func (s *protectionSurvey) noteGates(g *protect.Gates, gates []protect.Gate, rule model.Ref) {
-	failures := map[gateGroup]*gateFailure{}
+	failures := map[gateGroup]*gateFailure{} // of groups
 	for i := range gates {
-		one := &gates[i]
-		key := newGateGroup(one)
-		if failures[key] == nil {
-			failures[key] = &gateFailure{}
+		if one := &gates[i]; one.Group != "" {
+			key := gateGroup{one.Object, one.Group}
+			if failures[key] == nil {
+				failures[key] = &gateFailure{}
+			}
+			failures[key].addGate(one)
 		}
-		failures[key].note(one)
 	}
 	for i := range gates {
 		one := &gates[i]
@@ -211,7 +212,11 @@ func (s *protectionSurvey) noteGates(g *protect.Gates, gates []protect.Gate, rul
 		if effect == nil {
 			continue
 		}
-		failure := failures[newGateGroup(one)]
+		failure := failures[gateGroup{one.Object, one.Group}]
+		if failure == nil {
+			failure = &gateFailure{}
+			failure.addGate(one)
+		}
 		result := g.JudgeProperty(one.Property)
 		switch {
 		case failure.trial:
@@ -224,27 +229,20 @@ func (s *protectionSurvey) noteGates(g *protect.Gates, gates []protect.Gate, rul
 	}
 }
 
-// gateGroup is what alternatives of one policy have in common, or one gate that stands alone.
+// gateGroup is what alternatives of one policy have in common.
 type gateGroup struct {
 	object model.Ref
 	name   string
-	alone  *protect.Gate
 }
 
-func newGateGroup(g *protect.Gate) gateGroup {
-	if g.Group == "" {
-		return gateGroup{alone: g}
-	}
-	return gateGroup{object: g.Object, name: g.Group}
-}
-
-// gateFailure is why one of several alternatives fails; none if all hold or may hold.
+// gateFailure is why a gate, or one of several alternatives, fails; none if all hold or may hold.
 type gateFailure struct {
 	reasons []protect.Reason
 	trial   bool // one only reports
 }
 
-func (f *gateFailure) note(g *protect.Gate) {
+// addGate notes why a gate fails.
+func (f *gateFailure) addGate(g *protect.Gate) {
 	if g.Verdict() != gate.Fails {
 		return
 	}
