@@ -18,6 +18,10 @@ const leastGarbage = 20
 // smallHeap is what the program has in use before it reads anything.
 const smallHeap = 8 << 20
 
+// modestMemory is how large a run stays while that costs little: while what is in use leaves a
+// fifth of it free.
+const modestMemory = 512 << 20
+
 // garbagePercent is how much garbage there may be before it is collected, in percent of the bytes
 // in use. A run is short and most of what it makes stays in use, so that collecting as often as Go
 // does by default finds little. Near what is modest it is collected more often, so that a small
@@ -47,15 +51,27 @@ func limitMemory(s Streams) {
 		debug.SetGCPercent(before)
 		return
 	}
-	adjustCollection()
+	adjustCollection(debug.SetMemoryLimit(-1))
 }
 
-// adjustCollection sets the garbage percentage again after every collection.
-func adjustCollection() {
+// adjustCollection sets the garbage percentage and the memory limit again after every collection.
+// On a busy machine that is late: the memory limit holds until then. mostMemory, in bytes, is the
+// limit of the container or of the environment.
+func adjustCollection(mostMemory int64) {
 	runtime.AddCleanup(new([16]byte), func(struct{}) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
-		debug.SetGCPercent(garbagePercent(live[0].Value.Uint64()))
-		adjustCollection()
+		used := live[0].Value.Uint64()
+		debug.SetGCPercent(garbagePercent(used))
+		debug.SetMemoryLimit(memoryLimit(used, mostMemory))
+		adjustCollection(mostMemory)
 	}, struct{}{})
+}
+
+// memoryLimit is how large a run may grow, in bytes, before garbage is collected whatever its share.
+func memoryLimit(used uint64, mostMemory int64) int64 {
+	if used > modestMemory/5*4 {
+		return mostMemory
+	}
+	return min(modestMemory, mostMemory)
 }

@@ -22,3 +22,21 @@ func TestGarbagePercent(t *testing.T) {
 		}
 	}
 }
+
+func TestMemoryLimit(t *testing.T) {
+	const mb = 1 << 20
+	for _, c := range []struct {
+		name string
+		used uint64
+		most int64
+		want int64
+	}{
+		{"a run that stays modest", 100 * mb, 4096 * mb, 512 * mb},
+		{"a modest run in a small container", 100 * mb, 256 * mb, 256 * mb},
+		{"a large run", 800 * mb, 4096 * mb, 4096 * mb},
+	} {
+		if got := memoryLimit(c.used, c.most); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
