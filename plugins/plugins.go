@@ -14,6 +14,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gke"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/gloo"
+	"github.com/dopolicy/kubectl-dopolicy/plugins/ingressnginx"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/istio"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kgateway"
 	"github.com/dopolicy/kubectl-dopolicy/plugins/kong"
@@ -32,7 +33,7 @@ func All() []plugin.Plugin {
 	return []plugin.Plugin{
 		gatewayapi.Plugin(), agc.Plugin(), agentgateway.Plugin(), airlock.Plugin(), apisix.Plugin(),
 		awslattice.Plugin(), awslbc.Plugin(), envoyaigateway.Plugin(),
-		envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(),
+		envoygateway.Plugin(), gke.Plugin(), gloo.Plugin(), ingressnginx.Plugin(), istio.Plugin(), kgateway.Plugin(), kong.Plugin(),
 		kuadrant.Plugin(), kuma.Plugin(),
 		linkerd.Plugin(), networkpolicy.Plugin(), nginx.Plugin(), ocm.Plugin(), others.Plugin(), traefik.Plugin(),
 	}

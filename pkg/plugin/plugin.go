@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
@@ -44,6 +45,10 @@ type Plugin struct {
 	Points point.LayerMaker
 	// Proxies finds the proxies of the vendor's Gateways; nil: that is not known.
 	Proxies point.ProxyFinder
+	// Ingresses reads the Ingress objects of its controller; nil: it has none.
+	Ingresses ingress.Reader
+	// Effects says what its policies and filters do to requests; nil: what gates tell is all.
+	Effects ingress.EffectReader
 	// Gates complete what descriptors say of how settings keep requests out.
 	Gates protect.Functions
 	// Words are what the input says that decides what becomes of requests before they are compared,

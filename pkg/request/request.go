@@ -45,7 +45,8 @@ type Request struct {
 	Call     string    // the method of gRPC
 	From     string    // the namespace of a client in the mesh; "" for traffic through a Gateway
 	Client   model.Ref // the workload that sends it; zero: it is not asked about
-	Text     string    // how it reads
+	Circumstances
+	Text string // how it reads
 }
 
 // Options are what a request is described with besides its method and URL.

@@ -1,0 +1,47 @@
+package ingress
+
+import (
+	"net/netip"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
+)
+
+// Effects are what the policies and filters of a vendor do to a request that a rule of a Gateway
+// takes, beyond what the Gateway API itself says and what gates tell (pkg/protect).
+type Effects struct {
+	Lists     []AddressList // all have to let the client's address pass
+	Rewrite   func(path string) (string, bool)
+	BodyLimit int64     // in bytes; 0: none
+	Settings  []Setting // in the canonical names of Setting
+	Unknown   []string  // what may change the answer and is not evaluated, a sentence each
+}
+
+// AddressList is an ordered list of rules on the client's address; the first that has it decides.
+type AddressList struct {
+	Rules []AddressRule
+	Allow bool // what becomes of the others
+}
+
+// AddressRule allows or denies addresses.
+type AddressRule struct {
+	Allow  bool
+	Ranges []netip.Prefix
+}
+
+// Find returns whether an address passes, and the barrier that refuses it: DenyList if a rule names
+// it, else AllowList.
+func (l *AddressList) Find(a netip.Addr) (passes bool, by Barrier) {
+	for _, r := range l.Rules {
+		for _, p := range r.Ranges {
+			if p.Contains(a) {
+				return r.Allow, DenyList
+			}
+		}
+	}
+	return l.Allow, AllowList
+}
+
+// EffectReader returns what one vendor's policies and filters do to a request that a rule takes; nil:
+// nothing.
+type EffectReader func(r *resolve.Resolution, a *request.Answer) *Effects
