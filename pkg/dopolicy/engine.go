@@ -2,11 +2,13 @@ package dopolicy
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/audit"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -107,7 +109,10 @@ func (e *Engine) Rules() check.Catalogue { return check.NewCatalogue(plugin.Find
 
 // Resolve computes the effective policies of objects that were read.
 func (e *Engine) Resolve(read *model.Snapshot) *Input {
-	return &Input{Resolution: e.resolveSnapshot(read), Read: read, engine: e}
+	r := e.resolveSnapshot(read)
+	return &Input{Resolution: r, Read: read, engine: e, readProxies: sync.OnceValue(func() []*ingress.Proxy {
+		return plugin.ReadProxies(e.plugins, r.Snapshot)
+	})}
 }
 
 // resolveSnapshot attaches and merges the policies of an input, and looks at the same time for what

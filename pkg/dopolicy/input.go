@@ -9,6 +9,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cover"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/describe"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -41,6 +42,16 @@ type Input struct {
 	// Read is the input as it was read, before what controllers generate from it.
 	Read   *model.Snapshot
 	engine *Engine
+
+	readProxies func() []*ingress.Proxy
+}
+
+// Proxies are those of the Ingress objects of the input.
+func (in *Input) Proxies() []*ingress.Proxy {
+	if in.readProxies == nil {
+		return nil
+	}
+	return in.readProxies()
 }
 
 // Engine is what the input was opened with.
@@ -66,18 +77,19 @@ func (in *Input) Policy(ref model.Ref) (*resolve.Kind, *policy.Policy) {
 // Effective says which policies are in force on each route rule, with the source of every setting,
 // and what the requests of each rule are protected by.
 func (in *Input) Effective(q view.Query) *effective.EffectivePolicyList {
-	q.Judges = in.engine.judges
+	q.Judges, q.Proxies = in.engine.judges, in.Proxies()
 	return effective.List(in.Resolution, q)
 }
 
 // EffectivePolicies is Effective without protection, which takes longer.
 func (in *Input) EffectivePolicies(q view.Query) *effective.EffectivePolicyList {
+	q.Proxies = in.Proxies()
 	return effective.List(in.Resolution, q)
 }
 
 // StreamEffective is Effective with one item at a time.
 func (in *Input) StreamEffective(q view.Query) *effective.PolicyStream {
-	q.Judges = in.engine.judges
+	q.Judges, q.Proxies = in.engine.judges, in.Proxies()
 	return effective.Stream(in.Resolution, q)
 }
 

@@ -133,11 +133,28 @@ func Judges(plugins []Plugin) view.Judges {
 	out := view.Judges{Evaluators: Evaluators(plugins), Gates: protect.Functions{}}
 	for _, p := range plugins {
 		maps.Copy(out.Gates, p.Gates)
+		if p.Effects != nil {
+			out.Effects = append(out.Effects, p.Effects)
+		}
 		if p.Points != nil {
 			out.Points.Layers = append(out.Points.Layers, p.Points)
 		}
 		if p.Proxies != nil {
 			out.Points.Proxies = append(out.Points.Proxies, p.Proxies)
+		}
+	}
+	return out
+}
+
+// ReadProxies makes the proxies of the Ingress objects of an input.
+func ReadProxies(plugins []Plugin, s *model.Snapshot) []*ingress.Proxy {
+	var out []*ingress.Proxy
+	for _, p := range plugins {
+		if p.Ingresses == nil {
+			continue
+		}
+		if proxy := p.Ingresses(s); proxy != nil {
+			out = append(out, proxy)
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import "net/netip"
 // Circumstances are what a request comes with besides what it says, and what is assumed of who
 // judges it.
 type Circumstances struct {
+	Given         bool       // any of them was given
 	ClientAddress netip.Addr // the peer's; not valid: one that no list names
 	Certificate   Certificate
 	BodyBytes     int64

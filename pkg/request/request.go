@@ -56,6 +56,7 @@ type Options struct {
 	GRPC     string // service/method
 	Protocol string // TLS, TCP or UDP
 	From     string // the client's namespace, in the mesh
+	Circumstances
 }
 
 // UsageError says what is wrong with the description of a request.
@@ -76,7 +77,7 @@ func New(method, rawURL string, o Options) (Request, error) {
 		return Request{}, err
 	}
 	r := Request{Protocol: HTTP, Secure: u.Scheme == "https", Address: strings.ToLower(u.Hostname()), Method: method,
-		Path: rawPath(rawURL), From: o.From}
+		Path: rawPath(rawURL), From: o.From, Circumstances: o.Circumstances}
 	if r.Port, err = parsePort(u); err != nil {
 		return Request{}, err
 	}

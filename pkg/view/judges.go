@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/evaluate"
@@ -15,6 +16,7 @@ type Judges struct {
 	Points     point.Vendors
 	Gates      protect.Functions
 	Assume     protect.Assumptions
+	Effects    []ingress.EffectReader // what policies and filters do to requests
 }
 
 // NewJudge returns what judges how the requests of an input are protected.
@@ -27,4 +29,5 @@ type Input struct {
 	Resolution *resolve.Resolution
 	Matcher    *request.Matcher // that tells requests apart
 	Judges     Judges
+	Proxies    []*ingress.Proxy // of Ingress objects
 }

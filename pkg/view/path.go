@@ -28,6 +28,8 @@ type Path struct {
 	// Kind namespace/name of the route, with its rule if that matters, where what holds at a
 	// backend depends on it
 	Route string `json:"route,omitempty"`
+
+	IngressPath string `json:"path,omitempty"` // of an Ingress, beside Hostname: the path that holds there
 }
 
 // ViaCell says how traffic gets to a target, "-" where the target's name says it.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
@@ -17,6 +18,11 @@ type Query struct {
 	// Namespace is the one that was asked about: problems of it matter even where nothing was
 	// found. "": none in particular.
 	Namespace string
+
+	// Proxies are those of the Ingress objects of the input, and Ingresses the objects that were
+	// asked about; nil: all where Targets is nil.
+	Proxies   []*ingress.Proxy
+	Ingresses []model.Ref
 
 	// Judges are asked what places that are no route rules are protected by; without gate functions
 	// nobody is.

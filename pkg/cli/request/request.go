@@ -13,6 +13,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/requestline"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
@@ -80,6 +81,7 @@ type Options struct {
 	Connection   Connection
 	Curl         string // a curl command
 	RequestsFile string // one request a line
+	Sequence     bool   // they are sent one after the other, so that limits count them together
 }
 
 // NewCommand makes the command.
@@ -103,6 +105,8 @@ func NewCommand(env run.Environment) *cobra.Command {
 	requestline.AddCurlFlag(cmd.Flags(), &o.Curl)
 	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "",
 		"file with one request per line, or - for standard input")
+	cmd.Flags().BoolVar(&o.Sequence, "sequence", false,
+		"with --requests-file: the requests are sent one after the other at once, so that limits count them together")
 	completion.AddRequestFlags(cmd, o.Environment, &o.Query.Source)
 	completion.AddToCommand(cmd, o.Environment, &o.Query.Source, nil)
 	return cmd
@@ -121,6 +125,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if o.RequestsFile != "" {
 		return o.answerRequests(ctx)
+	}
+	if o.Sequence {
+		return failure.Usage("add --requests-file, or use --repeat", "--sequence is of the requests of a file")
 	}
 	if err := o.Request.ReadTyped(o.Args, o.Curl); err != nil {
 		return err
@@ -197,10 +204,14 @@ func (o *Options) answerRequests(ctx context.Context) error {
 		return err
 	}
 	matcher := requestline.NewMatcher(session)
+	if o.Sequence {
+		matcher.Spent = &ingress.Spent{}
+	}
 	answers := make([]requests.ExpectedAnswer, 0, len(all))
 	for i := range all {
 		all[i].Flags.Expect = append(slices.Clone(o.Request.Flags.Expect), all[i].Flags.Expect...)
 		all[i].Flags.Gateway = cmp.Or(all[i].Flags.Gateway, o.Request.Flags.Gateway)
+		all[i].Flags.Ingress = cmp.Or(all[i].Flags.Ingress, o.Request.Flags.Ingress)
 		all[i].Flags.Listener = cmp.Or(all[i].Flags.Listener, o.Request.Flags.Listener)
 		found, err := matcher.AnswerWithExpectations(&all[i])
 		if err != nil {

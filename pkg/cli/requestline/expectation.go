@@ -124,6 +124,13 @@ func findExpectedPolicy(s *source.Session, e *requests.Expect, parts []string) e
 
 // AnswerWithExpectations returns the answers to a request, with what is expected of each.
 func (m Matcher) AnswerWithExpectations(q *Request) ([]requests.ExpectedAnswer, error) {
+	proxies, err := m.chooseProxies(q)
+	if err != nil {
+		return nil, err
+	}
+	if len(proxies) > 0 {
+		return m.answerAtProxies(q, proxies)
+	}
 	answers, err := m.findAnswers(q)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/form"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
@@ -17,20 +18,21 @@ import (
 type Matcher struct {
 	session  *source.Session
 	Requests *request.Matcher
+	// Spent counts requests against limits, where those before a request matter; nil: none do.
+	Spent *ingress.Spent
 }
 
 // NewMatcher makes the matcher of an input.
-func NewMatcher(s *source.Session) Matcher { return Matcher{s, s.Matcher()} }
+func NewMatcher(s *source.Session) Matcher { return Matcher{session: s, Requests: s.Matcher()} }
 
 // findAnswers answers a request; if several Gateways could take it, for each of them.
 func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
 	if q.Flags.Client != "" {
 		return m.findAnswersFrom(q)
 	}
-	r, err := request.New(q.Method, q.URL, q.Flags.Options)
-	var wrong *request.UsageError
-	if errors.As(err, &wrong) {
-		return nil, failure.Usage(wrong.Hint, "%s", wrong.What)
+	r, err := q.toRequest()
+	if err != nil {
+		return nil, err
 	}
 	where := request.Destination{Gateway: topology.None, Listener: q.Flags.Listener}
 	if q.Flags.Gateway != "" && q.Flags.Options.From != "" {
@@ -43,6 +45,21 @@ func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
 		}
 	}
 	return m.Requests.FindAll(r, where)
+}
+
+// toRequest reads the request.
+func (q *Request) toRequest() (request.Request, error) {
+	o := q.Flags.Options
+	var err error
+	if o.Circumstances, err = q.Flags.Circumstances.parse(); err != nil {
+		return request.Request{}, err
+	}
+	r, err := request.New(q.Method, q.URL, o)
+	var wrong *request.UsageError
+	if errors.As(err, &wrong) {
+		err = failure.Usage(wrong.Hint, "%s", wrong.What)
+	}
+	return r, err
 }
 
 // findAnswersFrom answers a request of a Pod: to the Service that its host names, else through a
@@ -78,6 +95,9 @@ func (m Matcher) findAnswersFrom(q *Request) ([]*request.Answer, error) {
 // AddSpellingProblems notes where a request is another spelling of one that policies keep out.
 func (m Matcher) AddSpellingProblems(q *Request, answers []requests.ExpectedAnswer) error {
 	for _, one := range answers {
+		if one.Proxy != nil {
+			continue
+		}
 		found, err := m.session.SpellingsAround(one.Answer, q.Flags.Listener)
 		if err != nil {
 			return err

@@ -19,6 +19,8 @@ type Flags struct {
 	MethodFlag string   // the method, as a flag
 	Expect     []string // what is expected of the answer
 	Client     string   // the workload that sends it; of a connection also an address
+	Ingress    string   // the class of Ingress objects whose proxy it is sent to
+	Circumstances
 }
 
 // FindRequestFlag returns the name of the first flag that is set and says what one request is; "" if none is.
@@ -28,7 +30,8 @@ func (f *Flags) FindRequestFlag() string {
 		set  bool
 	}{{"method", f.MethodFlag != ""}, {"header", len(f.Options.Headers) > 0}, {"sni", f.Options.SNI != ""},
 		{"grpc", f.Options.GRPC != ""}, {"protocol", f.Options.Protocol != ""},
-		{"from-namespace", f.Options.From != ""}, {"from", f.Client != ""}} {
+		{"from-namespace", f.Options.From != ""}, {"from", f.Client != ""}, {"client-ip", f.ClientIP != ""}, {"client-cert", f.ClientCert != ""},
+		{"body-bytes", f.BodyBytes != 0}, {"repeat", f.Repeat > 1}, {"assume", len(f.Assume) > 0}} {
 		if one.set {
 			return one.name
 		}
@@ -39,6 +42,9 @@ func (f *Flags) FindRequestFlag() string {
 // AddFlags adds the flags; a line of a file of requests has them too.
 func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	f.AddRequestFlags(fs)
+	f.Circumstances.addFlags(fs)
+	fs.StringVar(&f.Ingress, "ingress", "",
+		"the request is sent to the proxy of Ingress objects of this class (default: if the input has no Gateway)")
 	fs.StringVar(&f.Client, "from", "",
 		"source of a request or a connection: a pod or workload as [NAMESPACE/]NAME; of a connection also an address")
 	fs.StringArrayVar(&f.Expect, "expect", nil,
@@ -130,7 +136,8 @@ func Parse(text string) (Request, error) {
 	if err := fs.Parse(words); err != nil {
 		return q,
 			failure.Usage(
-				"a request takes -X, -H, --gateway, --listener, --sni, --grpc, --protocol, --from-namespace and --expect", "%s", err)
+				"a request takes -X, -H, --gateway, --listener, --ingress, --sni, --grpc, --protocol, --from-namespace, --client-ip, --client-cert, --body-bytes, --repeat, --assume and --expect",
+				"%s", err)
 	}
 	if err := q.Flags.CheckExpectations(); err != nil {
 		return q, err

@@ -203,7 +203,7 @@ func newStackAnswer(r *resolve.Resolution, k *resolve.Kind, o *resolve.Verdict) 
 		// packed, as an answer about everything keeps one for every stack
 		out.Spec = model.Pack(k.NestSettings(doc), nil)
 	}
-	out.ID = contentHash(&out)
+	out.ID = HashContent(&out)
 	return &stackAnswer{stackFacts: newStackFacts(k, o), policy: out, places: values.Targets,
 		values: func() *explain.RuleExplainer { return values }}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// contentHash is short, and changes with the kind, the spec or a source, but not with where a
+// HashContent is short, and changes with the kind, the spec or a source, but not with where a
 // source was read.
-func contentHash(e *view.EffectivePolicy) string {
+func HashContent(e *view.EffectivePolicy) string {
 	var b digest
 	b.appendTexts(e.PolicyKind)
 	b = model.AppendJSON(b, e.Spec)

@@ -17,9 +17,10 @@ type EffectivePolicyList struct {
 	// Protection is what places that are no route rules are protected by, by target.
 	Protection []PlaceProtection `json:"protection,omitempty"`
 
-	rulesWithoutPolicy []model.Ref // route rules that were asked for and have no item
-	pathsWithoutPolicy []string    // paths to route rules on which no policy is in force, the end of a sentence each
-	unattachedReasons  []string    // why a route that was asked for gets no traffic, a sentence each
-	gateways           []model.Ref // that were asked about as objects of a namespace, not for what comes through them
-	unlistedLosses     int         // settings that lost on targets without an item
+	rulesWithoutPolicy []model.Ref            // route rules that were asked for and have no item
+	pathsWithoutPolicy []string               // paths to route rules on which no policy is in force, the end of a sentence each
+	unattachedReasons  []string               // why a route that was asked for gets no traffic, a sentence each
+	gateways           []model.Ref            // that were asked about as objects of a namespace, not for what comes through them
+	ingresses          []view.EffectivePolicy // what is in force on the paths of Ingresses
+	unlistedLosses     int                    // settings that lost on targets without an item
 }

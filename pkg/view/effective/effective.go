@@ -19,7 +19,7 @@ func List(r *resolve.Resolution, q view.Query) *EffectivePolicyList {
 		a.BuildAnswers()
 	}
 	list, items := buildEffective(a)
-	list.Items = items.buildAll()
+	list.Items = append(items.buildAll(), list.ingresses...)
 	return list
 }
 
@@ -43,7 +43,7 @@ const itemBatchSize = 8192
 
 // buildEffective returns the answer without its items, and the items, which are still to be built.
 func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems) {
-	list, items := &EffectivePolicyList{Items: []view.EffectivePolicy{}}, &effectiveItems{collector: a,
+	list, items := &EffectivePolicyList{Items: []view.EffectivePolicy{}, ingresses: listIngressPolicies(&a.Query)}, &effectiveItems{collector: a,
 		batchSize: itemBatchSize}
 	r, q := a.Resolution, a.Query
 	covered := make([]bool, r.Len())
@@ -93,10 +93,11 @@ func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems
 			list.unattachedReasons = append(list.unattachedReasons, r.Graph.ExplainUnattached(id))
 		}
 	}
-	list.Finish("EffectivePolicyList", append(a.CollectProblems(), open.buildProblems(a.Resolution.Snapshot)...))
+	list.Finish("EffectivePolicyList", slices.Concat(a.CollectProblems(), open.buildProblems(a.Resolution.Snapshot),
+		collectProxyProblems(&a.Query)))
 	list.LimitRelevance(a.RelevanceFilter())
 	list.SetPolicyUnknown(len(open) > 0)
-	if len(items.positions) == 0 {
+	if len(items.positions) == 0 && len(list.ingresses) == 0 {
 		withoutPolicy = nodes
 		list.SetElsewhere(a.FindElsewhere())
 	}

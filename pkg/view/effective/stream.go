@@ -27,14 +27,25 @@ func Stream(r *resolve.Resolution, q view.Query) *PolicyStream {
 
 // EachItem calls yield with the items in their order.
 func (s *PolicyStream) EachItem(yield func(any) bool) {
-	s.items.eachItem(func(item *view.EffectivePolicy) bool { return yield(item) })
+	more := true
+	s.items.eachItem(func(item *view.EffectivePolicy) bool {
+		more = yield(item)
+		return more
+	})
+	for i := range s.Head.ingresses {
+		if more = more && yield(&s.Head.ingresses[i]); !more {
+			return
+		}
+	}
 }
 
 // Opening is what the answer begins with.
 func (s *PolicyStream) Opening() *view.Envelope { return &s.Head.Envelope }
 
 // Empty reports whether there is nothing in the answer.
-func (s *PolicyStream) Empty() bool { return s.Head.Empty() && len(s.items.positions) == 0 }
+func (s *PolicyStream) Empty() bool {
+	return s.Head.Empty() && len(s.items.positions)+len(s.Head.ingresses) == 0
+}
 
 // HasReports reports whether published reports tell what could not be read.
 func (s *PolicyStream) HasReports() bool { return s.Head.HasReports() }
@@ -42,7 +53,7 @@ func (s *PolicyStream) HasReports() bool { return s.Head.HasReports() }
 // Table needs all items at once.
 func (s *PolicyStream) Table(o view.TableOptions) view.Table {
 	whole := *s.Head
-	whole.Items = s.items.buildAll()
+	whole.Items = append(s.items.buildAll(), s.Head.ingresses...)
 	return whole.Table(o)
 }
 

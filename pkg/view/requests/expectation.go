@@ -7,6 +7,7 @@ import (
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request/point"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -133,12 +134,12 @@ func (a *RequestResult) meetsExpectation(e Expect) bool {
 		return !denied && !a.isDeniedLater() && !a.deniesAll() && a.failingText == "" && (outcome == "Matched" || outcome == "Passthrough" ||
 			outcome == "Allowed")
 	}
-	return !denied && a.Status == e.Status
+	return (!denied || a.DeniedBy != "") && a.Status == e.Status
 }
 
 // isDenied reports whether a policy denies the request, or the connection.
 func (a *RequestResult) isDenied() bool {
-	return slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" })
+	return a.DeniedBy != "" || slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.Outcome == "Denied" })
 }
 
 // findDoubts returns why it is not certain whether an expectation is met.
@@ -151,6 +152,9 @@ func (a *RequestResult) findDoubts(e Expect, doubts []doubt) []string {
 		if rest, found := strings.CutPrefix(why, "it depends: "); found && a.Outcome == "Conditional" {
 			out = append(out, rest)
 		}
+	}
+	if a.IngressClass != "" && a.Outcome == string(request.NotEvaluated) {
+		out = append(out, a.Why...)
 	}
 	for i := range a.Decisions {
 		d := &a.Decisions[i]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -39,6 +40,12 @@ type RequestText struct {
 type RequestBackend struct {
 	Ref    model.Ref `json:"ref"`    // its section is the port
 	Weight int       `json:"weight"` // its share among the backends of the rule
+
+	// Of a proxy of Ingresses, and at Gateways where more is said of the request than its URL and headers:
+	Port    int            `json:"port,omitempty"`    // number of the Service's port
+	Path    string         `json:"path,omitempty"`    // path and query as the backend gets them
+	TLS     bool           `json:"tls,omitempty"`     // the proxy speaks TLS to it
+	Headers map[string]any `json:"headers,omitempty"` // what it gets of headers that are known; null: removed
 }
 
 // SentRequest is the request as a backend gets it, after rewrites.
@@ -52,7 +59,8 @@ type SentRequest struct {
 type RequestResult struct {
 	Request RequestText `json:"request"` // what was asked
 	// Matched, NoMatch, Misdirected, Redirect, BackendError, Passthrough, Conditional; of a
-	// connection Allowed, Denied, NotEvaluated
+	// connection Allowed, Denied, NotEvaluated; at a proxy of Ingresses also Answered (by the proxy
+	// itself), Denied, Limited, NotEvaluated
 	Outcome string `json:"outcome"`
 	// of a Conditional answer: the outcome if what is not known changes nothing
 	Assumed     string           `json:"assumed,omitempty"`
@@ -87,6 +95,9 @@ type RequestResult struct {
 	NearMisses   []NearMiss    `json:"nearMisses,omitempty"`
 	Expectations []Expectation `json:"expectations,omitempty"` // what was expected of it, and whether that is so
 
+	IngressClass string `json:"ingressClass,omitempty"` // of a request to the proxy of Ingresses
+	ProxyFacts
+
 	StatusReasons *StatusReasons `json:"statusReasons,omitempty"` // of `why`: where a status may come from
 
 	points           []point.Point  // of Path
@@ -95,6 +106,7 @@ type RequestResult struct {
 	ruleUncertain    bool           // it is not certain which rule takes it
 	delegatedTo      *model.Ref     // of `why`: a route to which the rule delegates, on which policies are in force
 
+	ingressPath string          // of the Ingress that takes it
 	hostname    string          // of the listener
 	failingText string          // which share of the requests fails, and why
 	ownProblems []model.Problem // of this request
@@ -121,12 +133,16 @@ type ExpectedAnswer struct {
 	Answer *request.Answer
 	Expect []Expect
 	Status string // that was got, of which is asked where it may come from; "": nothing is asked
+
+	// Of a request to a proxy of Ingresses: the proxy, and what it does; nil: it is to a Gateway.
+	Proxy *ingress.Proxy
+	Got   *ingress.Answer
 }
 
 // Answer is what becomes of a request, with the policies in force on its way.
 func Answer(r *resolve.Resolution, asked ExpectedAnswer, kinds []model.GroupKind, judges view.Judges) *RequestAnswer {
 	w := Writer{Collector: collect.NewForRequests(r, kinds), Judges: judges}
-	out := &RequestAnswer{RequestResult: w.BuildResult(asked.Answer)}
+	out := &RequestAnswer{RequestResult: w.buildExpected(&asked)}
 	out.Finish("RequestAnswer", append(w.Collector.CollectProblems(), asked.Answer.Problems...))
 	guessed := func(gk model.GroupKind) bool {
 		k := r.Kind(gk)
@@ -158,7 +174,7 @@ func AnswerAll(r *resolve.Resolution, all []ExpectedAnswer, kinds []model.GroupK
 			problems = append(problems, addRequestText(asked.Answer, one.Problems)...)
 			continue
 		}
-		out.Items = append(out.Items, w.BuildResult(asked.Answer))
+		out.Items = append(out.Items, w.buildExpected(&asked))
 		problems = append(problems, addRequestText(asked.Answer, asked.Answer.Problems)...)
 	}
 	out.Finish("RequestAnswerList", append(w.Collector.CollectProblems(), problems...))
@@ -278,6 +294,14 @@ func (w *Writer) addForbiddenGateways() {
 			w.Collector.AddProblems(p)
 		}
 	}
+}
+
+// buildExpected returns what becomes of a request, at a Gateway or at a proxy of Ingresses.
+func (w *Writer) buildExpected(asked *ExpectedAnswer) RequestResult {
+	if asked.Proxy != nil {
+		return buildProxyResult(asked)
+	}
+	return w.BuildResult(asked.Answer)
 }
 
 // BuildResult returns what becomes of a request in the shape of the contract.

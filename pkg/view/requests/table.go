@@ -18,6 +18,7 @@ func (a *RequestResult) formatHeading() []string {
 		head = append(head, a.formatOutcome())
 	}
 	head = append(head, a.verdictLines()...)
+	head = append(head, a.proxyLines()...)
 	if a.isRewritten() {
 		head = append(head, "sends: "+a.Sends.Method+" "+a.Sends.Host+a.Sends.Path)
 	}
@@ -85,6 +86,8 @@ func (a *RequestAnswer) Table(o view.TableOptions) view.Table {
 func (a *RequestResult) PathText() string {
 	var steps []string
 	switch {
+	case a.IngressClass != "":
+		return a.formatIngressPath()
 	case a.Service != "":
 		steps = append(steps, "service/"+a.Service+" (mesh)")
 	case a.Gateway == "":
@@ -136,8 +139,13 @@ func (a *RequestResult) formatOutcome() string {
 		return "conditional: " + assumed + ", unless one of the following changes it"
 	case "Misdirected":
 		text = "misdirected"
-	case "Allowed", "Denied":
+	case "Allowed", "Denied", "Limited":
 		text = strings.ToLower(a.Outcome)
+		if a.DeniedBy != "" {
+			text += " by " + string(a.DeniedBy)
+		}
+	case "Answered":
+		text = "answered by the proxy itself"
 	case "NotEvaluated":
 		text = "unknown"
 	}
