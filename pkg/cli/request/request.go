@@ -101,6 +101,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
 	o.Query.Output.AddTableFlags(cmd)
 	o.Request.Flags.AddFlags(cmd.Flags())
+	cmd.Flags().Lookup("assume").Usage = requestline.AssumeUsage
 	o.Connection.addFlags(cmd.Flags())
 	requestline.AddCurlFlag(cmd.Flags(), &o.Curl)
 	cmd.Flags().StringVar(&o.RequestsFile, "requests-file", "",
@@ -114,6 +115,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 
 // Run answers.
 func Run(ctx context.Context, o *Options) error {
+	o.Request.Flags.Assume = o.Query.Source.CutAssumptions()
 	if err := o.Request.Flags.CheckExpectations(); err != nil {
 		return err
 	}

@@ -25,9 +25,16 @@ func (f *Circumstances) addFlags(fs *pflag.FlagSet) {
 		"client certificate, as trusted[:SUBJECT] or untrusted[:SUBJECT] (default: none)")
 	fs.Int64Var(&f.BodyBytes, "body-bytes", 0, "size of the request body in bytes")
 	fs.IntVar(&f.Repeat, "repeat", 1, "how many times one client sends the request at once")
-	fs.StringArrayVar(&f.Assume, "assume", nil,
-		"what manifests do not tell: basic=accepted|refused, external=STATUS[,NAME: VALUE]..., backend=STATUS (repeatable)")
 }
+
+// AddAssumeFlag adds the flag for what manifests do not tell.
+func (f *Circumstances) AddAssumeFlag(fs *pflag.FlagSet) {
+	fs.StringArrayVar(&f.Assume, "assume", nil, AssumeUsage)
+}
+
+// AssumeUsage is the help of --assume for a request.
+const AssumeUsage = "what manifests do not tell: basic=accepted|refused, external=STATUS[,NAME: VALUE]..., " +
+	"backend=STATUS, or external=authentication: services that are asked refuse anonymous clients (repeatable)"
 
 // isSet reports whether anything is said about a request.
 func (f *Circumstances) isSet() bool {

@@ -133,6 +133,7 @@ func Parse(text string) (Request, error) {
 	}
 	fs := pflag.NewFlagSet("request", pflag.ContinueOnError)
 	q.Flags.AddFlags(fs)
+	q.Flags.AddAssumeFlag(fs)
 	if err := fs.Parse(words); err != nil {
 		return q,
 			failure.Usage(

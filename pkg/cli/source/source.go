@@ -73,7 +73,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	fs.StringVarP(&f.Kustomization, "kustomize", "k", "", "folder with a kustomization, built offline (instead of -f)")
 	fs.BoolVar(&f.AssumeComplete, "complete", false,
 		"treat objects that are not in the files as not existing (default: they may exist elsewhere)")
-	fs.StringSliceVar(&f.Assumptions, "assume", nil,
+	fs.StringArrayVar(&f.Assumptions, "assume", nil,
 		"what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
 	fs.StringSliceVar(&f.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
 	fs.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "include all namespaces")
@@ -194,6 +194,19 @@ func (f *Flags) readInput(ctx context.Context, engine *dopolicy.Engine, s run.St
 
 // externalAuthenticates is the one thing that can be assumed.
 const externalAuthenticates = "external=authentication"
+
+// CutAssumptions takes the assumptions that are not about the input out of the flags, and returns them.
+func (f *Flags) CutAssumptions() []string {
+	var others []string
+	f.Assumptions = slices.DeleteFunc(slices.Clone(f.Assumptions), func(what string) bool {
+		if what == externalAuthenticates {
+			return false
+		}
+		others = append(others, what)
+		return true
+	})
+	return others
+}
 
 // checkAssumptions refuses what cannot be assumed.
 func (f *Flags) checkAssumptions() error {
