@@ -3,6 +3,7 @@ package ingress
 import (
 	"net/netip"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
 )
@@ -19,8 +20,9 @@ type Effects struct {
 
 // AddressList is an ordered list of rules on the client's address; the first that has it decides.
 type AddressList struct {
-	Rules []AddressRule
-	Allow bool // what becomes of the others
+	Object model.Ref // that sets it
+	Rules  []AddressRule
+	Allow  bool // what becomes of the others
 }
 
 // AddressRule allows or denies addresses.

@@ -64,6 +64,7 @@ type Tests struct {
 	Addresses []netip.Prefix // of clients
 	Methods   []string
 	Bodies    []int64 // sizes beyond which a body is refused
+	TLS       bool    // a certificate is configured for the host
 	// Certificates is true if it matters whether a client shows a certificate.
 	Certificates bool
 }

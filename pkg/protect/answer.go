@@ -40,6 +40,22 @@ func (g *Gates) PossibleAnswers() []Answer {
 	return out
 }
 
+// Step is one gate, or a group of alternatives, that a request meets.
+type Step struct {
+	Gates    []*Gate
+	Passable bool // it never refuses the request, whatever the credentials
+}
+
+// Steps lists the gates that may answer, in the order in which they are asked.
+func (g *Gates) Steps() []Step {
+	all := g.listSteps()
+	out := make([]Step, len(all))
+	for i, s := range all {
+		out[i] = Step{s.gates, s.neverRefuses}
+	}
+	return out
+}
+
 // gateStep is one gate, or a group of alternatives, that a request meets.
 type gateStep struct {
 	order          int

@@ -27,5 +27,7 @@ type Assumptions struct {
 	// pass; 0: 401.
 	External        int
 	ExternalHeaders []Field // of that answer
-	Backend         int     // the status with which a backend answers; 0: nothing is said of it
+	// Credentials of every kind are accepted, as far as they are asked for.
+	Credentials bool
+	Backend     int // the status with which a backend answers; 0: nothing is said of it
 }
