@@ -354,6 +354,12 @@ func Diff(before, after *Input, q diff.Query) *diff.EffectivePolicyDiff {
 		q)
 }
 
+// BehaviorAcross is Behavior where at least one side is the proxy of Ingresses.
+func BehaviorAcross(before, after *Input, ends [2]behavior.Endpoint, q behavior.Query) (*behavior.BehaviorDiff, error) {
+	return behavior.CompareAcross(before.engine.comparisonSide(before.Resolution),
+		after.engine.comparisonSide(after.Resolution), ends, q)
+}
+
 // Behavior says for which requests the answer changes between two inputs of one engine.
 func Behavior(before, after *Input, q behavior.Query) (*behavior.BehaviorDiff, error) {
 	return behavior.Compare(before.engine.comparisonSide(before.Resolution),

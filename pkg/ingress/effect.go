@@ -31,9 +31,9 @@ type AddressRule struct {
 	Ranges []netip.Prefix
 }
 
-// Find returns whether an address passes, and the barrier that refuses it: DenyList if a rule names
+// FindBarrier returns whether an address passes, and the barrier that refuses it: DenyList if a rule names
 // it, else AllowList.
-func (l *AddressList) Find(a netip.Addr) (passes bool, by Barrier) {
+func (l *AddressList) FindBarrier(a netip.Addr) (passes bool, by Barrier) {
 	for _, r := range l.Rules {
 		for _, p := range r.Ranges {
 			if p.Contains(a) {
@@ -42,6 +42,25 @@ func (l *AddressList) Find(a netip.Addr) (passes bool, by Barrier) {
 		}
 	}
 	return l.Allow, AllowList
+}
+
+// AddEffects adds what another vendor does. Rewrites follow each other, and the lower limit counts.
+func (e *Effects) AddEffects(o *Effects) {
+	e.Lists, e.Settings = append(e.Lists, o.Lists...), append(e.Settings, o.Settings...)
+	e.Unknown = append(e.Unknown, o.Unknown...)
+	if o.BodyLimit != 0 && (e.BodyLimit == 0 || o.BodyLimit < e.BodyLimit) {
+		e.BodyLimit = o.BodyLimit
+	}
+	switch first := e.Rewrite; {
+	case first == nil:
+		e.Rewrite = o.Rewrite
+	case o.Rewrite != nil:
+		e.Rewrite = func(path string) (string, bool) {
+			path, changed := first(path)
+			again, more := o.Rewrite(path)
+			return again, changed || more
+		}
+	}
 }
 
 // EffectReader returns what one vendor's policies and filters do to a request that a rule takes; nil:

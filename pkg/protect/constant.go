@@ -94,7 +94,7 @@ func CoversAll(v any) bool {
 			if p.Addr().BitLen() != first.BitLen() || next.Less(p.Addr()) {
 				continue
 			}
-			last := lastAddress(p)
+			last := LastAddress(p)
 			if last.Less(next) {
 				continue
 			}
@@ -106,8 +106,8 @@ func CoversAll(v any) bool {
 	return false
 }
 
-// lastAddress returns the highest address of a network.
-func lastAddress(p netip.Prefix) netip.Addr {
+// LastAddress returns the highest address of a network.
+func LastAddress(p netip.Prefix) netip.Addr {
 	b := p.Addr().AsSlice()
 	for i := p.Bits(); i < len(b)*8; i++ {
 		b[i/8] |= 1 << (7 - i%8)

@@ -87,7 +87,7 @@ func (d *Decision) listAddressFacts() []addressFacts {
 		masks[l.address] |= 1 << l.fact
 		for _, n := range l.networks {
 			edges[l.address] = append(edges[l.address], n.Addr())
-			if next := lastAddress(n).Next(); next.IsValid() {
+			if next := LastAddress(n).Next(); next.IsValid() {
 				edges[l.address] = append(edges[l.address], next)
 			}
 		}

@@ -115,6 +115,13 @@ type answerKey struct {
 
 func (a *Answer) toKey() answerKey { return answerKey{a.Outcome, a.Listener, a.Rule} }
 
+// The outcomes at a proxy of Ingresses, beside those of routing and of judgements. Answered: the proxy
+// itself answers, and no backend gets it.
+const (
+	Answered Outcome = "Answered"
+	Limited  Outcome = "Limited" // a limit refuses it, or some of those that are sent with it
+)
+
 // The outcomes of a judgement. NotEvaluated: the input does not tell.
 const (
 	Allowed      Outcome = "Allowed"

@@ -276,6 +276,27 @@ func (r *Request) findParameter(name string) (string, bool) {
 // scheme returns the scheme of the request's URL.
 func (r *Request) scheme() string { return chooseText(r.Secure, "https", "http") }
 
+// Complete fills in what follows from the rest of the request: how it reads, and the query as it is
+// written.
+func (r *Request) Complete() {
+	if r.RawQuery == "" {
+		var parts []string
+		for _, q := range r.Query {
+			parts = append(parts, q.Name+"="+q.Value)
+		}
+		r.RawQuery = strings.Join(parts, "&")
+	}
+	r.Text = r.formatText()
+}
+
+// Target returns the path and the query as they are sent.
+func (r *Request) Target() string {
+	if r.RawQuery == "" {
+		return r.Path
+	}
+	return r.Path + "?" + r.RawQuery
+}
+
 // formatText returns the request in one line.
 func (r *Request) formatText() string {
 	address := r.Address

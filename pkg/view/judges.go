@@ -29,5 +29,4 @@ type Input struct {
 	Resolution *resolve.Resolution
 	Matcher    *request.Matcher // that tells requests apart
 	Judges     Judges
-	Proxies    []*ingress.Proxy // of Ingress objects
 }

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
@@ -17,6 +19,11 @@ type Behavior struct {
 	Enabled, NoNewAccess bool
 	Weights              string
 	Protect              []string
+
+	// Of a comparison with the proxy of Ingresses:
+	Live         bool // both sides are in the cluster
+	RequestsFile string
+	Also         []string
 }
 
 func (f *Behavior) addFlags(fs *pflag.FlagSet) {
@@ -30,6 +37,17 @@ func (f *Behavior) addFlags(fs *pflag.FlagSet) {
 		"with --behavior: policy kind that keeps requests out by being there, instead of what policies do (repeatable)")
 }
 
+// addIngressFlags adds the flags of a comparison with the proxy of Ingresses.
+func (f *Behavior) addIngressFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.Live, "live", false,
+		"with --behavior ingress:CLASS gateway:NAMESPACE/NAME: compare the two in the cluster")
+	fs.StringVar(&f.RequestsFile, "requests-file", "",
+		"with --behavior and Ingresses: file with requests to compare as well, one per line as in 'request', or - for standard input")
+	fs.StringSliceVar(&f.Also, "also", nil,
+		"with --behavior and Ingresses: settings that have to be the same as well: "+
+			strings.Join(behavior.AlsoSettings(), ", ")+" (repeatable)")
+}
+
 // checkFlags refuses flags that do not go together.
 func (f *Behavior) checkFlags(format string) error {
 	switch {
@@ -37,7 +55,9 @@ func (f *Behavior) checkFlags(format string) error {
 		return failure.Usage("use table, wide, markdown, yaml, json or ndjson", "--behavior has no output format %q",
 			format)
 	case f.Enabled:
-		return nil
+		return f.checkIngressFlags()
+	case f.Live, f.RequestsFile != "", len(f.Also) > 0:
+		return failure.Usage("add --behavior", "--live, --requests-file and --also compare what requests get")
 	case f.NoNewAccess:
 		return failure.Usage("add --behavior", "--no-new-access compares what requests get")
 	case f.Weights != "":
@@ -61,7 +81,17 @@ func (f *Options) compareBehavior(before, after *source.Session, kinds []model.G
 			q.Protects = append(q.Protects, k.ResolvedKind().GroupKind)
 		}
 	}
-	var err error
+	ends, across, err := f.chooseEndpoints(before, after)
+	if err != nil {
+		return err
+	}
+	if across {
+		return f.compareAcross(before, after, ends, q)
+	}
+	if f.Behavior.RequestsFile != "" || len(f.Behavior.Also) > 0 {
+		return failure.Usage("drop it, or name a side that has Ingresses and no Gateway",
+			"--requests-file and --also compare with the proxy of Ingresses, and neither side is one")
+	}
 	if q.Log, err = f.Behavior.readAccessLog(s); err != nil {
 		return err
 	}
@@ -69,11 +99,7 @@ func (f *Options) compareBehavior(before, after *source.Session, kinds []model.G
 	if err != nil {
 		return err
 	}
-	told := out.Envelope
-	if !f.Output.Verbose && f.Sides.Source.Cluster.Verbosity == 0 {
-		told.Problems = out.News()
-	}
-	if err := f.Output.Write(s, after, "", out, &told); err != nil {
+	if err := f.writeBehavior(after, out); err != nil {
 		return err
 	}
 	switch {
@@ -83,6 +109,15 @@ func (f *Options) compareBehavior(before, after *source.Session, kinds []model.G
 		return errAccessUnknown
 	}
 	return nil
+}
+
+// writeBehavior writes the answer.
+func (f *Options) writeBehavior(after *source.Session, out *behavior.BehaviorDiff) error {
+	shown := out.Envelope
+	if !f.Output.Verbose && f.Sides.Source.Cluster.Verbosity == 0 {
+		shown.Problems = out.News()
+	}
+	return f.Output.Write(f.Environment.Streams, after, "", out, &shown)
 }
 
 // readAccessLog reads the access log that --weights names; nil if it names none.

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -97,6 +98,7 @@ func NewCommand(env run.Environment) *cobra.Command {
 	}
 	f.Sides.Source.AddClusterFlags(cmd)
 	f.Behavior.addFlags(cmd.Flags())
+	f.Behavior.addIngressFlags(cmd.Flags())
 	f.Output.AddFlags(cmd, []string{"table", "wide", "unified", "markdown", "yaml", "json", "ndjson", "name"})
 	f.Output.AddTableFlags(cmd)
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.Output.Check(cmd.Flags().Changed("output")) }
@@ -117,6 +119,9 @@ func Run(ctx context.Context, f *Options) error {
 	}
 	if len(f.Upgrades) > 0 {
 		return f.compareUpgrade(ctx)
+	}
+	if f.Behavior.Live || slices.ContainsFunc(f.Args, namesEndpoint) {
+		return f.compareEndpoints(ctx)
 	}
 	from, to, err := f.Sides.Choose(f.Args, f.Behavior.Weights)
 	if err != nil {

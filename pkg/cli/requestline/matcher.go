@@ -30,7 +30,7 @@ func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
 	if q.Flags.Client != "" {
 		return m.findAnswersFrom(q)
 	}
-	r, err := q.toRequest()
+	r, err := q.ToRequest()
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
 	return m.Requests.FindAll(r, where)
 }
 
-// toRequest reads the request.
-func (q *Request) toRequest() (request.Request, error) {
+// ToRequest reads the request. Errors are of usage.
+func (q *Request) ToRequest() (request.Request, error) {
 	o := q.Flags.Options
 	var err error
 	if o.Circumstances, err = q.Flags.Circumstances.parse(); err != nil {

@@ -48,7 +48,7 @@ func FindProxies(s *source.Session, class string) ([]*ingress.Proxy, error) {
 
 // answerAtProxies answers a request at proxies of Ingresses.
 func (m Matcher) answerAtProxies(q *Request, proxies []*ingress.Proxy) ([]requests.ExpectedAnswer, error) {
-	r, err := q.toRequest()
+	r, err := q.ToRequest()
 	if err != nil {
 		return nil, err
 	}

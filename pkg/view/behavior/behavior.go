@@ -24,6 +24,10 @@ type Query struct {
 	// descriptor
 	Protects []model.GroupKind
 	Log      *AccessLog // nil: none
+
+	// Of a comparison with the proxy of Ingresses:
+	Requests []request.Request // each is compared, beside all others
+	Also     []string          // settings that the verdict is about as well
 }
 
 // Compare compares what every request gets in two inputs. Names of routes, rules and policies are

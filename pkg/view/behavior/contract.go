@@ -54,8 +54,35 @@ type BehaviorDiff struct {
 	Protects []string `json:"protects"`
 	Traffic  *Traffic `json:"traffic,omitempty"` // what an access log says of the shares
 
+	// Of a comparison with the proxy of Ingresses: Equivalent, Different, or NotProved. It is about
+	// hosts, paths, redirects, backends and their shares, the path that they get, authentication, address
+	// lists and client certificates, and about what --also names.
+	Verdict string `json:"verdict,omitempty"`
+	// the hosts and which side serves them, those first that both serve or neither
+	Hosts    []HostCoverage    `json:"hosts,omitempty"`
+	Requests []ComparedRequest `json:"requests,omitempty"` // of --requests-file, in their order
+
 	news        []model.Problem
 	accessKnown bool // it is known who gets access
+}
+
+// HostCoverage says which sides serve a host.
+type HostCoverage struct {
+	Host   string `json:"host"`
+	Before bool   `json:"before"`
+	After  bool   `json:"after"`
+}
+
+// ComparedRequest is what becomes of one request that was asked about.
+type ComparedRequest struct {
+	Request requests.RequestText `json:"request"`          // it
+	Verdict string               `json:"verdict"`          // Equivalent, Different, NotProved
+	Change  *int                 `json:"change,omitempty"` // the change that it is one of, by its position in items
+	Before  BehaviorSide         `json:"before"`           // what it gets before
+	After   BehaviorSide         `json:"after"`            // what it gets after
+
+	change    int
+	hasChange bool
 }
 
 // BehaviorChange is one change of what requests get, for all classes of requests for which it is
@@ -80,6 +107,14 @@ type BehaviorChange struct {
 	// Protection are the properties of the requests of which not the same is true, where a backend
 	// gets them before and after.
 	Protection []PropertyShift `json:"protection,omitempty"`
+
+	// Of a comparison with the proxy of Ingresses: NoMatchNow, RedirectGone, OtherRedirect,
+	// RedirectNow, NewAccess, AccessLost, OtherBackend, OtherPath, BackendNow, OtherAnswer, OtherSettings
+	Difference Difference `json:"difference,omitempty"`
+	Beyond     bool       `json:"beyond,omitempty"` // the verdict is not about this change
+	// who sends the smallest of these requests, and with what, as far as the command does not say it
+	Circumstances string `json:"circumstances,omitempty"`
+	Repair        string `json:"repair,omitempty"` // what would make the second side do the same, where that is known
 
 	lost []lostProperty
 }
@@ -116,6 +151,8 @@ type BehaviorSide struct {
 	Protected []string `json:"protected"`
 	Denied    []string `json:"denied"` // the policy kinds that deny it
 	Why       []string `json:"why"`    // the comparisons that decided
+
+	requests.ProxyFacts
 
 	filters []any
 }

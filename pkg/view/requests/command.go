@@ -53,6 +53,29 @@ func FormatCommand(r *request.Request) string {
 	return quoteShellLine(append(words, to))
 }
 
+// FormatCircumstances says in words what a command that makes a request cannot: who sends it, and with
+// which credentials.
+func FormatCircumstances(r *request.Request) string {
+	c := &r.Circumstances
+	var out []string
+	if c.ClientAddress.IsValid() {
+		out = append(out, "from "+c.ClientAddress.String())
+	}
+	switch {
+	case c.Certificate.Shown && c.Certificate.Trusted:
+		out = append(out, "with a trusted client certificate")
+	case c.Certificate.Shown:
+		out = append(out, "with a client certificate that is not trusted")
+	}
+	if c.Assumed.Credentials || c.Assumed.BasicAccepted {
+		out = append(out, "with credentials that are accepted")
+	}
+	if c.BodyBytes > 0 {
+		out = append(out, "with a body of "+strconv.FormatInt(c.BodyBytes, 10)+" bytes")
+	}
+	return strings.Join(out, ", ")
+}
+
 func quoteShellLine(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {

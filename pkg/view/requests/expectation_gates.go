@@ -19,10 +19,7 @@ func (w *Writer) addGates(a *request.Answer, out *RequestResult) {
 	if a.Rule == topology.None || a.Service.Name != "" {
 		return
 	}
-	if w.protectionJudge == nil {
-		w.protectionJudge = w.Judges.NewJudge(w.Collector.Resolution)
-	}
-	out.gates = w.protectionJudge.FindGates(a)
+	out.gates = w.findGates(a)
 	out.ruleUncertain = a.RuleUncertain
 	out.hasUnknownFilter = w.protectionJudge.HasOpaqueFilter(a.Rule)
 	out.MayAnswer = out.gates.PossibleAnswers()

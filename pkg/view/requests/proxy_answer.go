@@ -58,18 +58,26 @@ func proxyProblems(p *ingress.Proxy, r *request.Request, got *ingress.Answer) []
 // buildProxyResult returns what a proxy does with a request in the shape of the contract.
 func buildProxyResult(asked *ExpectedAnswer) RequestResult {
 	a, got := asked.Answer, asked.Got
+	facts, backends := DescribeProxyAnswer(got)
 	out := RequestResult{Request: NewRequestText(&a.Request), Outcome: string(got.Outcome), Status: got.Status,
-		Location: got.Location, Backends: []RequestBackend{}, Why: append([]string{}, got.Why...),
+		Location: got.Location, Backends: backends, Why: append([]string{}, got.Why...),
 		Shadowed: []model.Ref{}, Effective: []view.EffectivePolicy{}, MayAnswer: []protect.Answer{},
-		IngressClass: asked.Proxy.Class, ProxyFacts: newProxyFacts(got), ingressPath: got.Path, ownProblems: a.Problems}
-	for i := range got.Backends {
-		out.Backends = append(out.Backends, newProxyBackend(&got.Backends[i]))
-	}
+		IngressClass: asked.Proxy.Class, ProxyFacts: facts, ingressPath: got.Path, ownProblems: a.Problems}
 	if len(got.Settings) > 0 && got.Ingress != (model.Ref{}) {
 		out.Effective = append(out.Effective, effective.NewIngressPolicy(got.Ingress, model.Origin{}, a.Request.Host,
 			got.Path, got.Settings))
 	}
 	return out
+}
+
+// DescribeProxyAnswer returns an answer in the shape of the contract: the backends, and what else is
+// said of it.
+func DescribeProxyAnswer(got *ingress.Answer) (ProxyFacts, []RequestBackend) {
+	backends := make([]RequestBackend, len(got.Backends))
+	for i := range got.Backends {
+		backends[i] = newProxyBackend(&got.Backends[i])
+	}
+	return newProxyFacts(got), backends
 }
 
 // newProxyFacts returns what is said of an answer besides what is said of every request.

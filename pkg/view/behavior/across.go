@@ -1,0 +1,427 @@
+package behavior
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
+)
+
+// Endpoint is what one side of a comparison across proxies is: the proxy of Ingresses, or Gateways.
+type Endpoint struct {
+	Proxy   *ingress.Proxy  // nil: Gateways
+	Gateway topology.NodeID // topology.None: every one
+}
+
+// maxProbes is how many requests are compared; beyond it, the comparison is not complete.
+const maxProbes = 200_000
+
+// acrossComparer compares what requests get at two proxies that different objects configure.
+type acrossComparer struct {
+	query     *Query
+	sides     [2]answerer
+	inputs    [2]view.Input
+	out       *BehaviorDiff
+	changes   []acrossChange
+	index     map[string]int // the position of a change, by what changes
+	undecided map[string]*prove.Undecided
+	hosts     []HostCoverage
+	probes    int
+	problems  [2][]model.Problem
+}
+
+// acrossChange is a difference with the requests for which it is the same.
+type acrossChange struct {
+	change        BehaviorChange
+	before, after *sideAnswer
+	smallest      request.Request
+}
+
+// CompareAcross compares what every request gets at the proxies of two sides of which at least one is
+// configured by Ingresses.
+func CompareAcross(before, after view.Input, ends [2]Endpoint, q Query) (*BehaviorDiff, error) {
+	c := &acrossComparer{query: &q, inputs: [2]view.Input{before, after}, index: map[string]int{},
+		undecided: map[string]*prove.Undecided{},
+		out: &BehaviorDiff{Items: []BehaviorChange{}, Undecided: []prove.Undecided{}, LeftOut: []string{},
+			Protects: []string{}}}
+	for i, in := range c.inputs {
+		if p := ends[i].Proxy; p != nil {
+			c.sides[i], c.problems[i] = proxyAnswerer{p}, slices.Clone(p.Problems)
+			continue
+		}
+		g := newGatewayAnswerer(in, q.Kinds, ends[i].Gateway)
+		c.sides[i] = g
+	}
+	for _, h := range splitHosts(append(c.sides[0].listHosts(), c.sides[1].listHosts()...)) {
+		if err := c.compareHost(h); err != nil {
+			return nil, err
+		}
+	}
+	for i := range q.Requests {
+		if err := c.compareRequest(q.Requests[i]); err != nil {
+			return nil, err
+		}
+	}
+	c.buildResult()
+	return c.out, nil
+}
+
+// compareHost compares the requests to a class of hosts.
+func (c *acrossComparer) compareHost(h hostClass) error {
+	was, is := c.sides[0].findTests(h.host), c.sides[1].findTests(h.host)
+	paths, ok := space.SplitTexts(request.AspectPath, "", append(slices.Clone(was.Paths), is.Paths...))
+	if !ok {
+		c.addUndecided("the regular expressions on paths tell apart more than can be followed", "http://"+h.host+"/")
+		return nil
+	}
+	fields, ok := splitFields(append(slices.Clone(was.Fields), is.Fields...))
+	if !ok {
+		c.addUndecided("the matches on headers and query parameters tell apart more than can be followed",
+			"http://"+h.host+"/")
+		return nil
+	}
+	schemes := []bool{false}
+	switch {
+	case was.TLS:
+		schemes = append(schemes, true)
+	case is.TLS:
+		c.addLeftOut("requests over https to hosts that have no certificate before, such as " + h.host)
+	}
+	served := HostCoverage{Host: h.host}
+	for _, secure := range schemes {
+		for _, path := range paths {
+			for _, method := range listMethods(was, is) {
+				for _, f := range fields {
+					r := newProbe(h.host, secure, method, path.Text, f.request)
+					words := append([]string{h.words, path.Words}, f.words...)
+					if err := c.compareProbe(probe{r, words}, was, is, &served); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	c.hosts = append(c.hosts, served)
+	return nil
+}
+
+// newProbe returns a request to a host.
+func newProbe(host string, secure bool, method, path string, fields request.Request) request.Request {
+	r := request.Request{Protocol: request.HTTP, Secure: secure, Address: host, Port: defaultPort(secure), Host: host,
+		HostText: host, SNI: host, Method: method, Path: path, Headers: fields.Headers, Query: fields.Query}
+	r.Given = true
+	return r
+}
+
+// compareProbe compares a request in all circumstances that make a difference to either side: who
+// sends it, with which credentials, and of which size.
+func (c *acrossComparer) compareProbe(p probe, was, is ingress.Tests, served *HostCoverage) error {
+	before, after, err := c.answerBoth(&p.request)
+	if err != nil {
+		return err
+	}
+	served.Before = served.Before || before.Outcome != request.NoMatch
+	served.After = served.After || after.Outcome != request.NoMatch
+	dims := joinTests(was, is, before.decides, after.decides)
+	all := c.listCircumstances(dims, len(before.NeedsAuth)+len(after.NeedsAuth) > 0, p.request.Secure)
+	for _, one := range all {
+		r := p
+		r.request.Circumstances = one.circumstances
+		r.words = append(slices.Clone(p.words), one.words...)
+		made, err := c.compareAndCount(r)
+		if err != nil {
+			return err
+		}
+		if !made {
+			continue
+		}
+		for _, variant := range listVariants(r.request) {
+			if _, err := c.compareAndCount(probe{variant, r.words}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// joinTests returns what any of several tells apart besides paths and fields.
+func joinTests(all ...ingress.Tests) ingress.Tests {
+	var out ingress.Tests
+	for _, t := range all {
+		out.Addresses = append(out.Addresses, t.Addresses...)
+		out.Bodies = append(out.Bodies, t.Bodies...)
+		out.Certificates = out.Certificates || t.Certificates
+	}
+	return out
+}
+
+// circumstanceClass is who sends a request and with what, and the same in words.
+type circumstanceClass struct {
+	circumstances request.Circumstances
+	words         []string
+}
+
+// listCircumstances returns the circumstances that make a difference.
+func (c *acrossComparer) listCircumstances(t ingress.Tests, credentials, secure bool) []circumstanceClass {
+	all := []circumstanceClass{{circumstances: request.Circumstances{Given: true}}}
+	cross := func(n int, set func(*request.Circumstances, int) string) {
+		var next []circumstanceClass
+		for _, one := range all {
+			for i := range n {
+				made := circumstanceClass{one.circumstances, slices.Clone(one.words)}
+				if words := set(&made.circumstances, i); words != "" {
+					made.words = append(made.words, words)
+				}
+				next = append(next, made)
+			}
+		}
+		all = next
+	}
+	if len(t.Addresses) > 0 {
+		addresses := listAddresses(t.Addresses)
+		cross(len(addresses), func(to *request.Circumstances, i int) string {
+			to.ClientAddress = addresses[i]
+			return "from " + addresses[i].String()
+		})
+	}
+	if t.Certificates && secure {
+		cross(3, func(to *request.Circumstances, i int) string {
+			to.Certificate = request.Certificate{Shown: i > 0, Trusted: i == 1, Subject: "CN=client"}
+			return []string{"", "with a trusted certificate", "with another certificate"}[i]
+		})
+	}
+	if credentials {
+		cross(2, func(to *request.Circumstances, i int) string {
+			if i == 1 {
+				to.Assumed = request.Assumptions{Credentials: true, BasicAccepted: true, External: 200}
+			}
+			return []string{"", "with credentials"}[i]
+		})
+	}
+	if len(t.Bodies) > 0 && slices.Contains(c.query.Also, "bodyLimit") {
+		slices.Sort(t.Bodies)
+		sizes := slices.Compact(t.Bodies)
+		cross(len(sizes)+1, func(to *request.Circumstances, i int) string {
+			if i == 0 {
+				return ""
+			}
+			to.BodyBytes = sizes[i-1] + 1
+			return "with a body of more than " + formatBytes(sizes[i-1])
+		})
+	}
+	return all
+}
+
+// answerBoth returns what a request gets on both sides.
+func (c *acrossComparer) answerBoth(r *request.Request) (before, after *sideAnswer, err error) {
+	r.Complete()
+	if before, err = c.sides[0].answerRequest(*r); err == nil {
+		after, err = c.sides[1].answerRequest(*r)
+	}
+	return before, after, err
+}
+
+// compareAndCount compares one request; made: an answer is made of its path or query.
+func (c *acrossComparer) compareAndCount(p probe) (made bool, err error) {
+	if c.probes++; c.probes > maxProbes {
+		c.addUndecided("there are more classes of requests than are compared", p.request.Host)
+		return false, nil
+	}
+	before, after, err := c.answerBoth(&p.request)
+	if err != nil {
+		return false, err
+	}
+	c.out.Classes++
+	if _, why := c.countAnswers(p, before, after); why != "" {
+		c.addUndecided(why, p.request.Text)
+	}
+	return before.isMadeOf(&p.request) || after.isMadeOf(&p.request), nil
+}
+
+// isMadeOf reports whether the answer is made of the request's path: a redirect, or another path at the
+// backend.
+func (s *sideAnswer) isMadeOf(r *request.Request) bool {
+	return s.Outcome == request.Redirect || s.Outcome == request.Matched && s.pathKey() != r.Target()
+}
+
+// countAnswers notes how two answers differ, and returns the position of the change, -1 for none, or
+// why nothing can be said.
+func (c *acrossComparer) countAnswers(p probe, before, after *sideAnswer) (at int, why string) {
+	for _, s := range []*sideAnswer{before, after} {
+		if s.Outcome == request.NotEvaluated {
+			return -1, cmp.Or(strings.Join(s.Why, "; "), "not known")
+		}
+	}
+	difference, access := compareAnswers(before, after)
+	if c.isBeyond(before) || c.isBeyond(after) {
+		difference, access = "", ""
+	}
+	if difference == "" {
+		return c.countSettings(p, before, after), ""
+	}
+	return c.addChange(p, BehaviorChange{Difference: difference, Access: access, Changes: changedParts(difference)},
+		before, after), ""
+}
+
+// isBeyond reports whether the verdict does not speak of an answer: one of the proxy itself, or to a body
+// that is too large where that is not asked about.
+func (c *acrossComparer) isBeyond(s *sideAnswer) bool {
+	return s.Outcome == request.Answered ||
+		s.DeniedBy == ingress.BodySize && !slices.Contains(c.query.Also, "bodyLimit")
+}
+
+// addChange counts a request for which something differs.
+func (c *acrossComparer) addChange(p probe, change BehaviorChange, before, after *sideAnswer) int {
+	key := strings.Join([]string{string(change.Difference), change.Access, before.classKey(), after.classKey(),
+		formatSettingChanges(change.Policies)}, "\x00")
+	at, known := c.index[key]
+	if !known {
+		at = len(c.changes)
+		c.index[key] = at
+		c.changes = append(c.changes, acrossChange{change: change, before: before, after: after, smallest: p.request})
+	}
+	one := &c.changes[at]
+	if known && requests.IsSmaller(&p.request, &one.smallest) {
+		one.smallest, one.before, one.after = p.request, before, after
+	}
+	class := ChangedClass{strings.Join(p.words, ", "), requests.FormatCommand(&p.request)}
+	switch {
+	case slices.Contains(one.change.Classes, class):
+	case len(one.change.Classes) < maxBehaviorClasses:
+		one.change.Classes = append(one.change.Classes, class)
+	default:
+		one.change.More++
+	}
+	if !change.Beyond {
+		c.out.Changed++
+	}
+	switch change.Access {
+	case AccessOpened:
+		c.out.Opened++
+	case AccessClosed:
+		c.out.Closed++
+	}
+	return at
+}
+
+func (c *acrossComparer) addUndecided(why, example string) {
+	u := c.undecided[why]
+	if u == nil {
+		u = &prove.Undecided{Why: why, Example: example}
+		c.undecided[why] = u
+	}
+	u.Classes++
+}
+
+func (c *acrossComparer) addLeftOut(what string) {
+	if !slices.Contains(c.out.LeftOut, what) {
+		c.out.LeftOut = append(c.out.LeftOut, what)
+	}
+}
+
+// compareRequest compares a request that was asked about.
+func (c *acrossComparer) compareRequest(r request.Request) error {
+	before, after, err := c.answerBoth(&r)
+	if err != nil {
+		return err
+	}
+	out := ComparedRequest{Request: requests.NewRequestText(&r), Before: c.describeSide(0, before),
+		After: c.describeSide(1, after), Verdict: Equivalent}
+	at, why := c.countAnswers(probe{r, []string{r.Text}}, before, after)
+	switch {
+	case why != "":
+		out.Verdict = NotProved
+		c.addUndecided(why, r.Text)
+	case at >= 0:
+		out.change = at
+		out.hasChange = true
+		if !c.changes[at].change.Beyond {
+			out.Verdict = Different
+		}
+	}
+	c.out.Requests = append(c.out.Requests, out)
+	return nil
+}
+
+// buildResult sorts the changes, and completes the answer.
+func (c *acrossComparer) buildResult() {
+	out := c.out
+	order := make([]int, len(c.changes))
+	for i := range order {
+		order[i] = i
+	}
+	rank := map[string]int{AccessOpened: 0, "": 1, AccessClosed: 2}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &c.changes[i], &c.changes[j]
+		return cmp.Or(view.CompareBools(a.change.Beyond, b.change.Beyond), rank[a.change.Access]-rank[b.change.Access],
+			requests.CompareSizes(&a.smallest, &b.smallest))
+	})
+	position := make([]int, len(order))
+	for n, i := range order {
+		position[i] = n
+		one := &c.changes[i]
+		one.change.Request, one.change.Command = requests.NewRequestText(&one.smallest),
+			requests.FormatCommand(&one.smallest)
+		one.change.Before, one.change.After = c.describeSide(0, one.before), c.describeSide(1, one.after)
+		one.change.Circumstances = requests.FormatCircumstances(&one.smallest)
+		out.Items = append(out.Items, one.change)
+	}
+	for i := range out.Requests {
+		if r := &out.Requests[i]; r.hasChange {
+			r.Change = &position[r.change]
+		}
+	}
+	for _, u := range c.undecided {
+		out.Undecided = append(out.Undecided, *u)
+	}
+	slices.SortFunc(out.Undecided, func(a, b prove.Undecided) int {
+		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
+	})
+	out.Hosts = orderHosts(c.hosts)
+	problems, news := diff.JoinProblems(c.problems[0], c.problems[1])
+	out.news = model.SortProblems(news)
+	out.Finish("BehaviorDiff", problems)
+	out.Complete = out.Complete && len(out.Undecided) == 0
+	out.accessKnown = out.Complete
+	switch {
+	case out.Changed > 0:
+		out.Verdict = Different
+	case !out.Complete:
+		out.Verdict = NotProved
+	default:
+		out.Verdict = Equivalent
+	}
+}
+
+// describeSide returns what a request gets on a side in the shape of the contract.
+func (c *acrossComparer) describeSide(side int, got *sideAnswer) BehaviorSide {
+	facts, backends := requests.DescribeProxyAnswer(&got.Answer)
+	out := BehaviorSide{Outcome: string(got.Outcome), Status: got.Status, Location: got.Location, Backends: backends,
+		Protected: []string{}, Denied: []string{}, Why: append([]string{}, got.Why...), ProxyFacts: facts}
+	a := got.atRule
+	if a == nil {
+		return out
+	}
+	r := c.inputs[side].Resolution
+	if a.Gateway != topology.None {
+		out.Gateway = r.Node(a.Gateway).Ref.FullName()
+	}
+	if a.Listener != topology.None {
+		out.Listener = r.Node(a.Listener).Ref.Section
+	}
+	if a.Rule != topology.None {
+		ref, index := r.Node(a.Rule).Ref, r.Node(a.Rule).Index
+		out.Route, out.Rule = &ref, &index
+	}
+	out.Filters = a.Filters
+	return out
+}

@@ -1,0 +1,269 @@
+package requests
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+)
+
+// GatewayAnswer is what a Gateway does with a request, policies included, with what else of the
+// request decides.
+type GatewayAnswer struct {
+	ingress.Answer
+	Decides ingress.Tests
+}
+
+// AnswerAtGateway says what becomes of a request that the matcher has answered, by the gates on its
+// way and by what vendors say of their policies and filters. What may decide and is not evaluated
+// makes the outcome NotEvaluated.
+func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
+	out := &GatewayAnswer{Answer: ingress.Answer{Outcome: a.Outcome, Status: a.Status, Why: slices.Clone(a.Why)}}
+	if a.Outcome == request.Conditional {
+		out.Outcome, out.Why = request.NotEvaluated, []string{FindCondition(a)}
+		return out
+	}
+	if a.Rule == topology.None {
+		return out
+	}
+	g := w.findGates(a)
+	e := w.collectEffects(a)
+	out.Settings, out.Decides.Bodies = e.Settings, listBodyLimits(e)
+	if len(e.Unknown) > 0 {
+		out.Outcome, out.Why = request.NotEvaluated, e.Unknown
+		return out
+	}
+	j := barrierJudge{request: &a.Request, effects: e, answer: out}
+	if j.judgeSteps(g.Steps()); out.Outcome == request.Denied || out.Outcome == request.NotEvaluated {
+		return out
+	}
+	if a.Location != nil {
+		out.Location = a.Location.URL
+		return out
+	}
+	out.Backends = describeBackends(a, e, g)
+	return out
+}
+
+// findGates returns the gates on the way that an answer describes.
+func (w *Writer) findGates(a *request.Answer) *protect.Gates {
+	if w.protectionJudge == nil {
+		w.protectionJudge = w.Judges.NewJudge(w.Collector.Resolution)
+	}
+	return w.protectionJudge.FindGates(a)
+}
+
+// collectEffects returns what the vendors say of a request that a rule takes.
+func (w *Writer) collectEffects(a *request.Answer) *ingress.Effects {
+	out := &ingress.Effects{}
+	for _, read := range w.Judges.Effects {
+		if e := read(w.Collector.Resolution, a); e != nil {
+			out.AddEffects(e)
+		}
+	}
+	return out
+}
+
+// listBodyLimits returns the sizes beyond which a body is refused.
+func listBodyLimits(e *ingress.Effects) []int64 {
+	if e.BodyLimit == 0 {
+		return nil
+	}
+	return []int64{e.BodyLimit}
+}
+
+// describeBackends returns the backends of a rule with what they get.
+func describeBackends(a *request.Answer, e *ingress.Effects, g *protect.Gates) []ingress.Backend {
+	path := a.Request.Path
+	if a.Sends != nil {
+		path = a.Sends.Path
+	}
+	if e.Rewrite != nil {
+		if rewritten, changed := e.Rewrite(path); changed {
+			path = rewritten
+		}
+	}
+	rewritten := a.Request
+	rewritten.Path = path
+	path = rewritten.Target()
+	tls := g.JudgeProperty(gate.TLSBackend).Verdict == gate.Holds
+	out := make([]ingress.Backend, len(a.Backends))
+	for i, b := range a.Backends {
+		out[i] = ingress.Backend{Ref: b.Ref, Port: b.Port, Weight: b.Weight, Path: path, TLS: tls}
+	}
+	return out
+}
+
+// barrierJudge decides whether a request passes what may refuse it.
+type barrierJudge struct {
+	request *request.Request
+	effects *ingress.Effects
+	answer  *GatewayAnswer
+	listed  []model.Ref // whose address lists were asked
+}
+
+// judgeSteps asks the gates in their order, each address list at the place of its gate, and the size of
+// the body last. The first that refuses the request decides; what credentials are needed is noted of
+// all.
+func (j *barrierJudge) judgeSteps(steps []protect.Step) {
+	for i := range steps {
+		s := &steps[i]
+		if list := j.findList(s); list != nil {
+			j.judgeList(list)
+			continue
+		}
+		j.judgeStep(s)
+	}
+	for i := range j.effects.Lists {
+		j.judgeList(&j.effects.Lists[i])
+	}
+	if most := j.effects.BodyLimit; most > 0 && j.request.BodyBytes > most {
+		j.deny(ingress.BodySize, 413)
+	}
+}
+
+// findList returns the address list that stands for a gate; nil: none does.
+func (j *barrierJudge) findList(s *protect.Step) *ingress.AddressList {
+	g := s.Gates[0]
+	if g.Property != gate.Authorization && g.Property != gate.IPList {
+		return nil
+	}
+	for i := range j.effects.Lists {
+		if j.effects.Lists[i].Object == g.Object {
+			return &j.effects.Lists[i]
+		}
+	}
+	return nil
+}
+
+// judgeList asks an address list, once.
+func (j *barrierJudge) judgeList(l *ingress.AddressList) {
+	if slices.Contains(j.listed, l.Object) {
+		return
+	}
+	j.listed = append(j.listed, l.Object)
+	for _, r := range l.Rules {
+		j.answer.Decides.Addresses = append(j.answer.Decides.Addresses, r.Ranges...)
+	}
+	if passes, by := l.FindBarrier(j.request.ClientAddress); !passes {
+		j.deny(by, 403)
+	}
+}
+
+// judgeStep asks one gate, or a group of alternatives of which one is enough.
+func (j *barrierJudge) judgeStep(s *protect.Step) {
+	if s.Passable {
+		return
+	}
+	var needed []ingress.Barrier
+	passes := false
+	for _, g := range s.Gates {
+		barrier := barrierOf(g)
+		switch {
+		case barrier == "" || g.Refuses == protect.NeverRefuses || g.Verdict() == gate.Fails:
+			return // of alternatives, one that asks for nothing is enough
+		case g.Verdict() == gate.Depends && !isDecidedByCredential(g):
+			j.answer.Outcome, j.answer.Why = request.NotEvaluated, formatReasons(g)
+			return
+		}
+		if !slices.Contains(needed, barrier) {
+			needed = append(needed, barrier)
+		}
+		passes = passes || !deniesAll(g) && j.passesBarrier(barrier)
+	}
+	if needed[0] == ingress.ClientCertificate {
+		j.answer.Decides.Certificates = true
+	}
+	j.answer.NeedsAuth = append(j.answer.NeedsAuth, needed)
+	if !passes {
+		j.deny(needed[0], statusOf(s.Gates[0], j.request, needed[0]))
+	}
+}
+
+// deny notes the first refusal.
+func (j *barrierJudge) deny(by ingress.Barrier, status int) {
+	if j.answer.Outcome == request.Denied || j.answer.Outcome == request.NotEvaluated {
+		return
+	}
+	j.answer.Outcome, j.answer.DeniedBy, j.answer.Status = request.Denied, by, status
+}
+
+// passesBarrier reports whether the request passes, by what is assumed of it.
+func (j *barrierJudge) passesBarrier(b ingress.Barrier) bool {
+	c := &j.request.Circumstances
+	switch {
+	case b == ingress.ClientCertificate:
+		return c.Certificate.Shown && c.Certificate.Trusted
+	case c.Assumed.Credentials:
+		return true
+	case b == ingress.Basic:
+		return c.Assumed.BasicAccepted
+	case b == ingress.External:
+		return c.Assumed.External >= 200 && c.Assumed.External < 300
+	}
+	return false
+}
+
+// barrierOf returns what a gate asks for; "": nothing that keeps a request out.
+func barrierOf(g *protect.Gate) ingress.Barrier {
+	external := slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool { return r.Code == gate.ExternalDecision })
+	switch {
+	case g.Property == gate.ClientCertificate:
+		return ingress.ClientCertificate
+	case !g.Property.IsAccess():
+		return ""
+	case external:
+		return ingress.External
+	}
+	if barrier, known := map[string]ingress.Barrier{"basic": ingress.Basic, "jwt": ingress.JWT, "oidc": ingress.OIDC,
+		"apiKey": ingress.APIKey, "clientCertificate": ingress.ClientCertificate,
+		"mtls": ingress.ClientCertificate}[g.Method]; known {
+		return barrier
+	}
+	return ingress.Authorization
+}
+
+// deniesAll reports whether a gate lets nobody through.
+func deniesAll(g *protect.Gate) bool {
+	return slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool { return r.Code == gate.DeniesAll })
+}
+
+// isDecidedByCredential reports whether all that is open about a gate is who answers for credentials.
+func isDecidedByCredential(g *protect.Gate) bool {
+	return !slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool {
+		switch r.Code {
+		case gate.ExternalDecision, gate.FailOpen, gate.MissingObject, gate.ExternalObject:
+			return false
+		}
+		return r.Code.VerdictOf() == gate.Depends
+	})
+}
+
+func formatReasons(g *protect.Gate) []string {
+	var out []string
+	for _, r := range g.Reasons {
+		out = append(out, r.Message)
+	}
+	return out
+}
+
+// statusOf returns the status with which a gate refuses the request; 0: it is not known.
+func statusOf(g *protect.Gate, r *request.Request, by ingress.Barrier) int {
+	if by == ingress.External {
+		if r.Assumed.External != 0 {
+			return r.Assumed.External
+		}
+		return 401
+	}
+	for _, text := range slices.Concat(g.Missing, g.Answers) {
+		if status, err := strconv.Atoi(text); err == nil {
+			return status
+		}
+	}
+	return 0
+}
