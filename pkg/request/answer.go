@@ -31,15 +31,17 @@ type Answer struct {
 	Route    topology.NodeID
 	Rule     topology.NodeID
 	// of the path, that the match asks for by which the rule takes it; "": it asks for none
-	Prefix     string
-	Backends   []topology.BackendRef // the usable ones
-	Sends      *Sent                 // what the backends get; nil: none gets the request, or nothing of it is seen
-	Location   *Location             // of a Redirect
-	Status     int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP
-	Filters    []string              // of the rule, by type
-	Why        []string              // the comparisons that decided
-	Shadowed   []model.Ref           // rules of other routes that match as well, best first, one of each route
-	NearMisses []NearMiss            // where nothing takes it: what nearly does, nearest first
+	Prefix   string
+	Backends []topology.BackendRef // the usable ones
+	Sends    *Sent                 // what the backends get; nil: none gets the request, or nothing of it is seen
+	Location *Location             // of a Redirect
+	Status   int                   // that the Gateway itself answers with; 0: it does not, or not with HTTP
+	Filters  []string              // of the rule, by type
+	// OpenFilters are the filters of the rule that may answer the request themselves.
+	OpenFilters []OpenFilter
+	Why         []string    // the comparisons that decided
+	Shadowed    []model.Ref // rules of other routes that match as well, best first, one of each route
+	NearMisses  []NearMiss  // where nothing takes it: what nearly does, nearest first
 	// of a rule of which some backends cannot be used: which share of the requests fails, and why
 	Failing  string
 	Problems []model.Problem
@@ -64,6 +66,12 @@ type Answer struct {
 	doubts, candidateDoubts int // how many reasons make the rule uncertain: in all, and because of its candidates
 	// how many reasons make the answer conditional: in all, and because of the filters of the listener
 	conditions, listenerConditions int
+}
+
+// OpenFilter is a filter of a rule of which the Gateway API does not say what it does.
+type OpenFilter struct {
+	Type string
+	Ref  model.Ref // what an ExtensionRef names
 }
 
 // Location is where a redirect leads.
@@ -96,6 +104,12 @@ func (a *Answer) makeConditional(why string) {
 // listener.
 func (a *Answer) IsRuleConditional() bool {
 	return a.Outcome == Conditional && a.conditions > a.listenerConditions
+}
+
+// DependsOnFiltersAlone reports whether nothing makes the answer conditional but filters of the rule:
+// who knows what each of OpenFilters does knows that Assumed is the outcome.
+func (a *Answer) DependsOnFiltersAlone() bool {
+	return a.Outcome == Conditional && a.conditions == len(a.OpenFilters)
 }
 
 func (a *Answer) addProblem(severity model.Severity, code model.Code, about *model.Object, message, hint string) {

@@ -15,6 +15,18 @@ func ruleBody(n *topology.Node) model.Body {
 	return n.Object.Body.At("spec", "rules", strconv.Itoa(n.Index))
 }
 
+// RuleFilters returns the filters of the rule that takes the request, in their order.
+func (a *Answer) RuleFilters(g *topology.Graph) []model.Body {
+	if a.Rule == topology.None || g.Node(a.Rule).Object == nil {
+		return nil
+	}
+	var out []model.Body
+	for _, f := range ruleBody(g.Node(a.Rule)).Field("filters").Items {
+		out = append(out, f)
+	}
+	return out
+}
+
 // matchProblem reports a match that takes no part.
 func matchProblem(n *topology.Node, what string) model.Problem {
 	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " +
@@ -39,9 +51,12 @@ func (t *trace) applyRule() {
 		case "ExtensionRef":
 			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"),
 				f.Text("extensionRef", "name")))
+			a.OpenFilters = append(a.OpenFilters, OpenFilter{kind, model.Ref{Group: f.Text("extensionRef", "group"),
+				Kind: f.Text("extensionRef", "kind"), Namespace: n.Object.Ref.Namespace, Name: f.Text("extensionRef", "name")}})
 		case "RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "URLRewrite", "CORS":
 		default:
 			unknown = append(unknown, "filter "+kind)
+			a.OpenFilters = append(a.OpenFilters, OpenFilter{Type: kind})
 		}
 	}
 	t.noteFilterOrder()
