@@ -11,11 +11,32 @@ import (
 // Effects are what the policies and filters of a vendor do to a request that a rule of a Gateway
 // takes, beyond what the Gateway API itself says and what gates tell (pkg/protect).
 type Effects struct {
-	Lists     []AddressList // all have to let the client's address pass
-	Rewrite   func(path string) (string, bool)
+	Lists []AddressList // all have to let the client's address pass
+	// Rewrite returns the path that backends get in the place of the one that the filters of the
+	// Gateway API leave, without the query; false: it leaves it. nil: nothing rewrites it.
+	Rewrite func(path string) (string, bool)
+	// Redirect returns the status and the Location of a redirect; 0: the request is not redirected.
+	// nil: nothing redirects it.
+	Redirect func(*request.Request) (status int, location string)
+	// RedirectsFirst is true if gates and Lists are not asked about a request that is redirected.
+	RedirectsFirst bool
+	// Status is that of an answer that every request gets which gates and Lists let pass, in the
+	// place of a backend's; 0: there is none.
+	Status    int
 	BodyLimit int64     // in bytes; 0: none
 	Settings  []Setting // in the canonical names of Setting
-	Unknown   []string  // what may change the answer and is not evaluated, a sentence each
+	// Covers are the fields of which all is said here that gates know: who reads both need not ask
+	// what these gates do.
+	Covers []FieldRef
+	// Unknown has a sentence for all that may change the answer and is not evaluated: also for each
+	// open filter of the rule (request.Answer) of which it is not known what it does.
+	Unknown []string
+}
+
+// FieldRef is a field of an object.
+type FieldRef struct {
+	Object model.Ref
+	Field  string
 }
 
 // AddressList is an ordered list of rules on the client's address; the first that has it decides.
