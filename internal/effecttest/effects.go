@@ -23,6 +23,7 @@ type Case struct {
 	Name    string
 	Filters string // of the route's only rule, as a YAML list; "": none
 	Objects string // more documents
+	Answers bool   // the rule has no backend
 	URL     string // that is asked for; "": http://h/api/x?q=1
 	Want    string // as Describe writes it
 }
@@ -33,8 +34,8 @@ func Run(t *testing.T, p plugin.Plugin, controller string, cases []Case) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			e, q := c.find(t, p, controller)
-			if got := Describe(e, &q); got != strings.TrimSpace(c.Want) {
-				t.Errorf("got:\n%s\nwant:\n%s", got, strings.TrimSpace(c.Want))
+			if got := Describe(e, &q); got != strings.TrimPrefix(c.Want, "\n") {
+				t.Errorf("got:\n%s\nwant:\n%s", got, c.Want)
 			}
 		})
 	}
@@ -42,6 +43,10 @@ func Run(t *testing.T, p plugin.Plugin, controller string, cases []Case) {
 
 func (c *Case) find(t *testing.T, p plugin.Plugin, controller string) (*ingress.Effects, request.Request) {
 	t.Helper()
+	backends := "[{name: s, port: 80}]"
+	if c.Answers {
+		backends = "[]"
+	}
 	if c.Filters == "" {
 		c.Filters = "[]"
 	}
@@ -56,11 +61,11 @@ spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
 metadata: {name: r, namespace: a}
-spec: {parentRefs: [{name: gw}], rules: [{filters: %s, backendRefs: [{name: s, port: 80}]}]}
+spec: {parentRefs: [{name: gw}], rules: [{filters: %s, backendRefs: %s}]}
 ---
 {apiVersion: v1, kind: Service, metadata: {name: s, namespace: a}, spec: {ports: [{port: 80}]}}
 ---
-%s`, controller, c.Filters, c.Objects)
+%s`, controller, c.Filters, backends, c.Objects)
 	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text)})
 	if err != nil {
 		t.Fatal(err)
