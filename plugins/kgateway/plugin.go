@@ -28,7 +28,7 @@ const (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Proxies: findProxies, Schemas: schemas, Audit: proxyMapping(),
-		Gates:    gateFunctions(),
+		Gates: gateFunctions(), Effects: findEffects,
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
 		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},
