@@ -64,7 +64,7 @@ func (t *trace) normalizePath(p entryListener) bool {
 	t.request = &tidied
 	if escaped && how.Escaped == normalize.RedirectEscaped {
 		t.answer.Outcome, t.answer.Status, t.answeredByPath = Redirect, 307, true
-		t.answer.Location = &Location{Status: 307, URL: t.request.formatURL()}
+		t.answer.Location = &Location{Status: 307, URL: t.request.FormatURL()}
 		t.addReason("the path has an escaped slash, for which the client is sent to the decoded path")
 		return true
 	}

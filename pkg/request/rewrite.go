@@ -189,8 +189,8 @@ func (r *Request) formatQuery() string {
 	return out
 }
 
-// formatURL returns the URL of the request at the port that it came to.
-func (r *Request) formatURL() string {
+// FormatURL returns the URL of the request at the port that it came to.
+func (r *Request) FormatURL() string {
 	scheme := r.scheme()
 	out := scheme + "://" + bracketAddress(r.writtenHost())
 	if int64(r.Port) != standardPorts[scheme] {
