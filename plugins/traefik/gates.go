@@ -3,6 +3,7 @@ package traefik
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -111,13 +112,8 @@ func buildOriginGate(in protect.Input, g protect.Gate) []protect.Gate {
 
 // buildRedirectGate sends plain requests to https: none of them gets through.
 func buildRedirectGate(in protect.Input, g protect.Gate) []protect.Gate {
-	g.Answers = []string{"302"}
-	if in.Text("redirectScheme", "permanent") == "true" {
-		g.Answers = []string{"301"}
-	}
-	if method := in.Reader.Request.Method; method != "GET" && method != "HEAD" { // that keep their method
-		g.Answers = []string{map[string]string{"302": "307", "301": "308"}[g.Answers[0]]}
-	}
+	g.Answers = []string{strconv.Itoa(redirectStatus(in.Reader.Request.Method,
+		in.Text("redirectScheme", "permanent") == "true"))}
 	g.Refuses = protect.AlwaysRefuses
 	if in.Reader.Request.Secure {
 		g.Answers, g.Refuses = nil, protect.NeverRefuses
