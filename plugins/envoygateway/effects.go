@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/protect"
@@ -210,6 +211,7 @@ func addFilterEffects(e *ingress.Effects, r *resolve.Resolution, a *request.Answ
 			if code, ok := spec.Get("directResponse", "statusCode").(int64); ok {
 				e.Status = int(code)
 			}
+			e.AddCover(o.Ref, "directResponse")
 			return
 		}
 	}
@@ -224,4 +226,10 @@ func addPathRewrite(e *ingress.Effects, source model.Ref, replace model.Body) {
 		return
 	}
 	e.AddRewrite(rewrite)
+}
+
+// buildDirectResponseGate answers all requests of a rule.
+func buildDirectResponseGate(_ protect.Input, g protect.Gate) []protect.Gate {
+	g.AddReason(gate.DeniesAll, g.Field)
+	return []protect.Gate{g}
 }

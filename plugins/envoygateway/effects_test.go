@@ -51,7 +51,7 @@ unknown: lua of EnvoyExtensionPolicy a/x may change or refuse requests, which is
 		{Name: "a rewrite by groups", Filters: filters,
 			Objects: filter(`urlRewrite: {path: {type: ReplaceRegexMatch, replaceRegexMatch: {pattern: "^/api(/|$)(.*)", substitution: "/$\\2"}}}`),
 			Want:    "path: /$x true"},
-		{Name: "an answer", Filters: filters, Objects: filter("directResponse: {statusCode: 503}"), Want: "answers: 503"},
+		{Name: "an answer", Filters: filters, Objects: filter("directResponse: {statusCode: 503}"), Want: "answers: 503\ncovers: f directResponse"},
 		{Name: "a filter that is not there", Filters: filters,
 			Want: "unknown: the filter HTTPRouteFilter a/f may answer requests, which is not evaluated"},
 	})

@@ -14,7 +14,8 @@ import (
 func gateFunctions() protect.Functions {
 	return protect.Functions{"envoygateway.APIKey": buildAPIKeyGate, "envoygateway.OIDC": buildOIDCGate,
 		"envoygateway.JWT":           buildJWTGate,
-		"envoygateway.Authorization": buildAuthorizationGate, "envoygateway.RateLimit": buildRateLimitGate}
+		"envoygateway.Authorization": buildAuthorizationGate, "envoygateway.RateLimit": buildRateLimitGate,
+		"envoygateway.DirectResponse": buildDirectResponseGate}
 }
 
 // buildAPIKeyGate tells where keys are read from.
