@@ -2,6 +2,7 @@ package ingress
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
@@ -41,9 +42,8 @@ type FieldRef struct {
 
 // AddressList is an ordered list of rules on the client's address; the first that has it decides.
 type AddressList struct {
-	Object model.Ref // that sets it
-	Rules  []AddressRule
-	Allow  bool // what becomes of the others
+	Rules []AddressRule
+	Allow bool // what becomes of the others
 }
 
 // AddressRule allows or denies addresses.
@@ -65,23 +65,25 @@ func (l *AddressList) FindBarrier(a netip.Addr) (passes bool, by Barrier) {
 	return l.Allow, AllowList
 }
 
-// AddEffects adds what another vendor does. Rewrites follow each other, and the lower limit counts.
+// AddEffects adds what another vendor does.
 func (e *Effects) AddEffects(o *Effects) {
 	e.Lists, e.Settings = append(e.Lists, o.Lists...), append(e.Settings, o.Settings...)
-	e.Unknown = append(e.Unknown, o.Unknown...)
-	if o.BodyLimit != 0 && (e.BodyLimit == 0 || o.BodyLimit < e.BodyLimit) {
-		e.BodyLimit = o.BodyLimit
+	e.Covers, e.Unknown = append(e.Covers, o.Covers...), append(e.Unknown, o.Unknown...)
+	e.LimitBody(o.BodyLimit)
+	if o.Rewrite != nil {
+		e.AddRewrite(o.Rewrite)
 	}
-	switch first := e.Rewrite; {
-	case first == nil:
-		e.Rewrite = o.Rewrite
-	case o.Rewrite != nil:
-		e.Rewrite = func(path string) (string, bool) {
-			path, changed := first(path)
-			again, more := o.Rewrite(path)
-			return again, changed || more
-		}
+	if o.Redirect != nil {
+		e.Redirect, e.RedirectsFirst = o.Redirect, o.RedirectsFirst
 	}
+	if o.Status != 0 {
+		e.Status = o.Status
+	}
+}
+
+// IsCovered reports whether all is said of a field that gates know.
+func (e *Effects) IsCovered(object model.Ref, field string) bool {
+	return slices.Contains(e.Covers, FieldRef{object, field})
 }
 
 // EffectReader returns what one vendor's policies and filters do to a request that a rule takes; nil:

@@ -24,30 +24,55 @@ type GatewayAnswer struct {
 // makes the outcome NotEvaluated.
 func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
 	out := &GatewayAnswer{Answer: ingress.Answer{Outcome: a.Outcome, Status: a.Status, Why: slices.Clone(a.Why)}}
-	if a.Outcome == request.Conditional {
+	e, known := w.collectEffects(a)
+	switch {
+	case a.Outcome == request.Conditional && !(known && a.DependsOnFiltersAlone()):
 		out.Outcome, out.Why = request.NotEvaluated, []string{FindCondition(a)}
 		return out
+	case a.Outcome == request.Conditional:
+		out.Outcome = a.Assumed
 	}
 	if a.Rule == topology.None {
 		return out
 	}
-	g := w.findGates(a)
-	e := w.collectEffects(a)
 	out.Settings, out.Decides.Bodies = e.Settings, listBodyLimits(e)
 	if len(e.Unknown) > 0 {
 		out.Outcome, out.Why = request.NotEvaluated, e.Unknown
 		return out
 	}
+	g := w.findGates(a)
 	j := barrierJudge{request: &a.Request, effects: e, answer: out}
-	if j.judgeSteps(g.Steps()); out.Outcome == request.Denied || out.Outcome == request.NotEvaluated {
+	if e.RedirectsFirst && j.redirect(a) {
 		return out
 	}
-	if a.Location != nil {
-		out.Location = a.Location.URL
+	if j.judgeSteps(g.Steps()); out.Outcome == request.Denied || out.Outcome == request.NotEvaluated || j.redirect(a) {
+		return out
+	}
+	if e.Status != 0 {
+		out.Outcome, out.Status = request.Answered, e.Status
 		return out
 	}
 	out.Backends = describeBackends(a, e, g)
 	return out
+}
+
+// addGatewayFacts adds what a Gateway does with a request of which more is said than its URL and
+// headers. The outcome stays that of routing.
+func (w *Writer) addGatewayFacts(a *request.Answer, out *RequestResult) {
+	if !a.Request.Given || a.Gateway == topology.None || a.Rule == topology.None {
+		return
+	}
+	got := w.AnswerAtGateway(a)
+	if got.Outcome == request.NotEvaluated {
+		for _, why := range got.Why {
+			w.Collector.AddProblems(model.Problem{Severity: model.Warning, Code: model.NotEvaluated, Message: why})
+		}
+		return
+	}
+	out.ProxyFacts, out.gatewayStatus = newProxyFacts(&got.Answer), got.Status
+	if len(got.Backends) > 0 {
+		_, out.Backends = DescribeProxyAnswer(&got.Answer)
+	}
 }
 
 // findGates returns the gates on the way that an answer describes.
@@ -58,15 +83,16 @@ func (w *Writer) findGates(a *request.Answer) *protect.Gates {
 	return w.protectionJudge.FindGates(a)
 }
 
-// collectEffects returns what the vendors say of a request that a rule takes.
-func (w *Writer) collectEffects(a *request.Answer) *ingress.Effects {
-	out := &ingress.Effects{}
+// collectEffects returns what the vendors say of a request that a rule takes; known: one of them does.
+func (w *Writer) collectEffects(a *request.Answer) (out *ingress.Effects, known bool) {
+	out = &ingress.Effects{}
 	for _, read := range w.Judges.Effects {
 		if e := read(w.Collector.Resolution, a); e != nil {
 			out.AddEffects(e)
+			known = true
 		}
 	}
-	return out
+	return out, known
 }
 
 // listBodyLimits returns the sizes beyond which a body is refused.
@@ -104,20 +130,29 @@ type barrierJudge struct {
 	request *request.Request
 	effects *ingress.Effects
 	answer  *GatewayAnswer
-	listed  []model.Ref // whose address lists were asked
 }
 
-// judgeSteps asks the gates in their order, each address list at the place of its gate, and the size of
-// the body last. The first that refuses the request decides; what credentials are needed is noted of
-// all.
+// redirect notes the redirect that the request gets, if it gets one: of the Gateway API, or of a vendor.
+func (j *barrierJudge) redirect(a *request.Answer) bool {
+	if a.Location != nil {
+		j.answer.Location = a.Location.URL
+		return true
+	}
+	if j.effects.Redirect == nil {
+		return false
+	}
+	status, location := j.effects.Redirect(j.request)
+	if status != 0 {
+		j.answer.Outcome, j.answer.Status, j.answer.Location = request.Redirect, status, location
+	}
+	return status != 0
+}
+
+// judgeSteps asks the gates in their order, then the address lists, and the size of the body last. The
+// first that refuses the request decides; what credentials are needed is noted of all.
 func (j *barrierJudge) judgeSteps(steps []protect.Step) {
 	for i := range steps {
-		s := &steps[i]
-		if list := j.findList(s); list != nil {
-			j.judgeList(list)
-			continue
-		}
-		j.judgeStep(s)
+		j.judgeStep(&steps[i])
 	}
 	for i := range j.effects.Lists {
 		j.judgeList(&j.effects.Lists[i])
@@ -127,26 +162,8 @@ func (j *barrierJudge) judgeSteps(steps []protect.Step) {
 	}
 }
 
-// findList returns the address list that stands for a gate; nil: none does.
-func (j *barrierJudge) findList(s *protect.Step) *ingress.AddressList {
-	g := s.Gates[0]
-	if g.Property != gate.Authorization && g.Property != gate.IPList {
-		return nil
-	}
-	for i := range j.effects.Lists {
-		if j.effects.Lists[i].Object == g.Object {
-			return &j.effects.Lists[i]
-		}
-	}
-	return nil
-}
-
-// judgeList asks an address list, once.
+// judgeList asks an address list.
 func (j *barrierJudge) judgeList(l *ingress.AddressList) {
-	if slices.Contains(j.listed, l.Object) {
-		return
-	}
-	j.listed = append(j.listed, l.Object)
 	for _, r := range l.Rules {
 		j.answer.Decides.Addresses = append(j.answer.Decides.Addresses, r.Ranges...)
 	}
@@ -157,7 +174,7 @@ func (j *barrierJudge) judgeList(l *ingress.AddressList) {
 
 // judgeStep asks one gate, or a group of alternatives of which one is enough.
 func (j *barrierJudge) judgeStep(s *protect.Step) {
-	if s.Passable {
+	if s.Passable || j.effects.IsCovered(s.Gates[0].Object, s.Gates[0].Field) {
 		return
 	}
 	var needed []ingress.Barrier

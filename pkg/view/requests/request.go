@@ -106,10 +106,11 @@ type RequestResult struct {
 	ruleUncertain    bool           // it is not certain which rule takes it
 	delegatedTo      *model.Ref     // of `why`: a route to which the rule delegates, on which policies are in force
 
-	ingressPath string          // of the Ingress that takes it
-	hostname    string          // of the listener
-	failingText string          // which share of the requests fails, and why
-	ownProblems []model.Problem // of this request
+	gatewayStatus int             // with which a policy refuses it
+	ingressPath   string          // of the Ingress that takes it
+	hostname      string          // of the listener
+	failingText   string          // which share of the requests fails, and why
+	ownProblems   []model.Problem // of this request
 }
 
 // RequestAnswer answers `request`.
@@ -345,6 +346,7 @@ func (w *Writer) BuildResult(a *request.Answer) RequestResult {
 	out.Decisions = w.JudgeRequest(a)
 	w.addGates(a, &out)
 	w.addPath(a, &out)
+	w.addGatewayFacts(a, &out)
 	return out
 }
 

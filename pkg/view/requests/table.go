@@ -16,6 +16,8 @@ func (a *RequestResult) formatHeading() []string {
 	head := []string{a.PathText()}
 	if a.Outcome != "Matched" {
 		head = append(head, a.formatOutcome())
+	} else if a.DeniedBy != "" {
+		head = append(head, a.formatDenial())
 	}
 	head = append(head, a.verdictLines()...)
 	head = append(head, a.proxyLines()...)
@@ -151,6 +153,15 @@ func (a *RequestResult) formatOutcome() string {
 	}
 	if a.Status != 0 {
 		text += " (" + strconv.Itoa(a.Status) + ")"
+	}
+	return text
+}
+
+// formatDenial says that a policy at the Gateway refuses a request that a rule takes.
+func (a *RequestResult) formatDenial() string {
+	text := "denied by " + string(a.DeniedBy)
+	if a.gatewayStatus != 0 {
+		text += " (" + strconv.Itoa(a.gatewayStatus) + ")"
 	}
 	return text
 }
