@@ -20,5 +20,24 @@ func Plugin() plugin.Plugin {
 
 // readProxy makes the proxy of the Ingresses of the controller; nil: the input has none.
 func readProxy(s *model.Snapshot) *ingress.Proxy {
-	return nil
+	if len(s.OfKind(ingressKind)) == 0 {
+		return nil
+	}
+	c := readController(s)
+	entries, dropped := c.readEntries()
+	if len(entries)+len(dropped) == 0 {
+		return nil
+	}
+	p := &proxy{control: c, entries: entries, global: c.config.globalAuth()}
+	p.makeUpstreams()
+	p.makeServers()
+	p.fillServers()
+	p.mergeCanaries()
+	p.orderServers()
+	for _, server := range p.ordered {
+		server.expandLocations()
+		p.prepareLocations(server)
+	}
+	p.nameServers()
+	return p.describe(dropped)
 }

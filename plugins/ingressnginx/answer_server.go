@@ -1,0 +1,224 @@
+package ingressnginx
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+)
+
+// chooseServer finds the server of the request's host, or sends the client to another name of it (N8, N21).
+func (w *walk) chooseServer() bool {
+	t, done := w.findTarget(w.request.Host)
+	if done {
+		return true
+	}
+	w.server = t.server
+	if t.redirectTo == "" {
+		return w.isMisdirected()
+	}
+	if w.checkBlocked() {
+		return true
+	}
+	scheme, port, uri := w.scheme, fmt.Sprint(w.port()), strings.TrimSuffix(w.request.Path+w.query, "/")
+	if forwarded, sent := w.header("X-Forwarded-Port"); sent && w.control.config.boolean("use-forwarded-headers", false) {
+		port = forwarded
+	}
+	w.answer.Ingress = t.server.toWWW.object.Ref
+	return w.redirectTo(w.control.config.redirectCode(), scheme+"://"+t.redirectTo+":"+port+uri,
+		t.server.toWWW.reader.name("from-to-www-redirect")+" sends clients to "+t.redirectTo)
+}
+
+// findTarget finds what has the name of a host: without one the server of the name by which a TLS connection was
+// made, else that of hosts which nobody names.
+func (w *walk) findTarget(host string) (t target, done bool) {
+	t, found, unknown := w.names.find(host)
+	if unknown != nil {
+		return t, w.giveUp(fmt.Sprintf("server-alias of Ingress %s may be a name of the host: it cannot be told whether %s matches",
+			unknown.server.ownerName(), unknown.text))
+	}
+	if !found && w.request.Secure && w.request.SNI != "" && w.request.SNI != host {
+		t, found, _ = w.names.find(w.request.SNI)
+		t.redirectTo = ""
+	}
+	if !found {
+		w.note("no Ingress names the host " + host)
+		return target{server: w.servers[defaultHost]}, false
+	}
+	return t, false
+}
+
+// ownerName is the name of the first Ingress of the host.
+func (s *server) ownerName() string {
+	for _, l := range s.locations {
+		if l.owner != nil {
+			return l.owner.object.Ref.FullName()
+		}
+	}
+	return ""
+}
+
+// isMisdirected answers a request to a host that asks for certificates, over a connection that was made to
+// another (N30).
+func (w *walk) isMisdirected() bool {
+	r := w.request
+	if !r.Secure || r.SNI == "" || strings.EqualFold(r.SNI, r.Host) || !w.server.clientAuth.isAsked() {
+		return false
+	}
+	return w.end(request.Misdirected, 421, "the host asks for certificates of clients, and the connection was made to "+
+		r.SNI, w.server.clientAuth.from)
+}
+
+// isAsked reports whether the proxy asks clients for a certificate.
+func (a *clientAuth) isAsked() bool { return a.hasCA && a.verify != "off" }
+
+// checkConnection looks at what a TLS connection comes with.
+func (w *walk) checkConnection() bool {
+	if !w.request.Secure {
+		return false
+	}
+	if e := w.server.passthrough; e != nil {
+		switch {
+		case w.control.isFlag("enable-ssl-passthrough", false):
+			return w.passThrough(e)
+		case w.control.workload == nil:
+			return w.giveUp(e.reader.name("ssl-passthrough") + " is in force only if the controller runs with " +
+				"--enable-ssl-passthrough, and its flags are not in the input")
+		}
+	}
+	a := &w.server.clientAuth
+	if a.unknown != "" {
+		return w.giveUp(a.unknown)
+	}
+	if !a.isAsked() {
+		return false
+	}
+	cert := w.request.Certificate
+	if a.verify == "on" {
+		w.answer.NeedsAuth = append(w.answer.NeedsAuth, []ingress.Barrier{ingress.ClientCertificate})
+	}
+	if cert.Shown && (cert.Trusted || a.verify == "optional_no_ca") || !cert.Shown && a.verify != "on" {
+		return false
+	}
+	why := a.from + " asks for a certificate that its authorities have signed"
+	switch {
+	case a.errorPage == "":
+		return w.deny(ingress.ClientCertificate, 400, why)
+	case strings.HasPrefix(a.errorPage, "/"), strings.HasPrefix(a.errorPage, "@"):
+		return w.giveUp("auth-tls-error-page of " + strings.TrimPrefix(a.from, "auth-tls-secret of ") +
+			" is a path of the proxy: what it answers is not evaluated")
+	}
+	return w.redirectTo(302, a.errorPage, why)
+}
+
+// passThrough hands a TLS connection on as it is (N41).
+func (w *walk) passThrough(e *entry) bool {
+	for _, l := range w.server.locations {
+		if l.path != "/" || l.exact || l.upstream == w.fallback {
+			continue
+		}
+		w.location = l
+		w.setLocation(l)
+		w.note(e.reader.name("ssl-passthrough") + " hands TLS connections on: nothing else of the host's Ingresses holds for them")
+		if !l.upstream.isServed() {
+			return w.end(request.BackendError, 0, l.upstream.endpoints.why)
+		}
+		w.answer.Backends = []ingress.Backend{{Ref: l.upstream.endpoints.ref, Port: l.upstream.endpoints.port, Weight: 1,
+			Path: w.sent, TLS: true}}
+		return w.end(request.Matched, w.request.Assumed.Backend)
+	}
+	return false
+}
+
+// checkServer does what holds for all requests to a host.
+func (w *walk) checkServer() bool {
+	if w.checkBlocked() {
+		return true
+	}
+	s, a := w.server, &w.server.clientAuth
+	if a.matchCN != "" && !regexp.MustCompile(a.matchCN).MatchString(w.subject()) {
+		return w.deny(ingress.ClientCertificate, 403, "auth-tls-match-cn of "+strings.TrimPrefix(a.from, "auth-tls-secret of ")+
+			" does not match the subject of the certificate")
+	}
+	if s.authError.err != "" {
+		return w.deny(ingress.Configuration, 403, s.authError.err+": the whole host is denied")
+	}
+	if s.snippet != nil {
+		return w.giveUp(s.snippet.reader.name("server-snippet") + " may do anything on the host")
+	}
+	for _, l := range s.locations {
+		if root := l.settings.rewrite.appRoot; root != "" && w.path == "/" {
+			w.answer.Ingress = l.owner.object.Ref
+			scheme, _ := w.variable("scheme")
+			to, _ := expandVariables(root, w.variable)
+			return w.redirectTo(302, scheme+"://"+w.writtenHost()+to, l.owner.reader.name("app-root")+" sends / there")
+		}
+	}
+	return false
+}
+
+// subject is the subject of the certificate that the client shows.
+func (w *walk) subject() string {
+	if !w.request.Secure || !w.request.Certificate.Shown || !w.server.clientAuth.isAsked() {
+		return ""
+	}
+	return w.request.Certificate.Subject
+}
+
+// checkBlocked refuses the user agents and referers that the ConfigMap blocks (N33).
+func (w *walk) checkBlocked() bool {
+	for _, b := range []struct{ key, header string }{{"block-user-agents", "User-Agent"}, {"block-referers", "Referer"}} {
+		value, _ := w.header(b.header)
+		for _, text := range w.control.config.list(b.key) {
+			isMatch, known := matchesBlocked(text, value)
+			if !known {
+				return w.giveUp(b.key + " of the ConfigMap has the expression " + text + ", which cannot be evaluated")
+			}
+			if isMatch {
+				return w.deny(ingress.Blocked, 403, b.key+" of the ConfigMap has "+text)
+			}
+		}
+	}
+	return false
+}
+
+// matchesBlocked compares a header with an entry of a list: a text without case, or an expression.
+func matchesBlocked(text, value string) (isMatch, known bool) {
+	flags := ""
+	pattern, isRegex := strings.CutPrefix(text, "~")
+	if !isRegex {
+		return strings.EqualFold(text, value), true
+	}
+	if rest, noCase := strings.CutPrefix(pattern, "*"); noCase {
+		pattern, flags = rest, "(?i)"
+	}
+	e := compileExpression(flags + pattern)
+	if e.regex == nil {
+		return false, false
+	}
+	return e.regex.MatchString(value), true
+}
+
+// addOrderNotes says where names alone decided which Ingress counts (N2).
+func (w *walk) addOrderNotes() {
+	if w.server == nil || w.refused != "" {
+		return
+	}
+	for _, n := range w.server.sensitive {
+		if w.location != nil && n.first == w.location.owner {
+			why := n.format()
+			if !slices.Contains(w.answer.Why, why) {
+				w.note(why)
+			}
+		}
+	}
+}
+
+// format says that names decide.
+func (n *orderNote) format() string {
+	return fmt.Sprintf("Ingress %s comes before %s for %s only because its name sorts later: their creation times are equal or not known",
+		n.first.object.Ref.FullName(), n.second.object.Ref.FullName(), n.what)
+}

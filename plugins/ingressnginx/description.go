@@ -1,0 +1,160 @@
+package ingressnginx
+
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+)
+
+// describe makes what others ask of the proxy.
+func (p *proxy) describe(dropped []*entry) *ingress.Proxy {
+	out := &ingress.Proxy{Class: p.control.flag("ingress-class", "nginx"), Refused: p.refused != "",
+		Problems: p.findProblems(dropped), Answer: p.answerRequest, Tests: p.findTests}
+	hosts := map[string]bool{}
+	for _, s := range p.ordered {
+		hosts[publicHost(s.host)] = true
+		for _, a := range s.aliases {
+			if a[0] != '~' {
+				hosts[a] = true
+			}
+		}
+		for _, l := range s.locations {
+			if !l.split {
+				out.Locations = append(out.Locations, p.describeLocation(s, l))
+			}
+		}
+	}
+	for name, t := range p.names.exact {
+		if t.redirectTo != "" {
+			hosts[name] = true
+		}
+	}
+	for host := range hosts {
+		out.Hosts = append(out.Hosts, host)
+	}
+	slices.Sort(out.Hosts)
+	for _, e := range append(slices.Clone(p.entries), dropped...) {
+		if !e.used {
+			out.Unused = append(out.Unused, e.object.Ref)
+		}
+	}
+	slices.SortFunc(out.Unused, model.Ref.Compare)
+	return out
+}
+
+// publicHost is the name of a host for others.
+func publicHost(host string) string {
+	if host == defaultHost {
+		return ""
+	}
+	return host
+}
+
+// describeLocation makes what others ask of a location.
+func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
+	out := ingress.Location{Host: publicHost(s.host), Path: l.ingressPath(), Match: s.describeMatch(l), Origin: l.origin,
+		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l), Settings: l.allSettings(),
+		Unknown: l.unknown()}
+	if l.owner != nil {
+		out.Ingress = l.owner.object.Ref
+	}
+	if s.snippet != nil {
+		out.Unknown = s.snippet.reader.name("server-snippet") + " may do anything on the host"
+	}
+	if l.expression.unknown != "" {
+		out.Unknown = l.expression.unknown
+	}
+	for _, u := range append([]*upstream{l.upstream}, l.upstream.alternatives...) {
+		if !u.builtin {
+			out.Backends = append(out.Backends, ingress.Backend{Ref: u.endpoints.ref, Port: u.endpoints.port, Weight: 1})
+		}
+	}
+	return out
+}
+
+// describeMatch says how a location is compared.
+func (s *server) describeMatch(l *location) ingress.Match {
+	switch {
+	case s.regex:
+		return ingress.Match{Form: ingress.Expression, Value: l.expression.text}
+	case l.exact:
+		return ingress.Match{Form: ingress.Exact, Value: l.path}
+	}
+	return ingress.Match{Form: ingress.Prefix, Value: l.ingressPath()}
+}
+
+// findBarriers lists what may refuse the requests of a location, in the order in which it is asked.
+func (p *proxy) findBarriers(s *server, l *location) []ingress.Barrier {
+	var out []ingress.Barrier
+	add := func(is bool, b ingress.Barrier) {
+		if is && !slices.Contains(out, b) {
+			out = append(out, b)
+		}
+	}
+	c := p.control.config
+	add(s.clientAuth.isAsked() || s.clientAuth.matchCN != "", ingress.ClientCertificate)
+	add(len(c.list("block-user-agents"))+len(c.list("block-referers")) > 0, ingress.Blocked)
+	add(s.authError.err != "", ingress.Configuration)
+	add(l.settings.bodyLimit > 0, ingress.BodySize)
+	if l.denied() != "" {
+		add(true, ingress.Configuration)
+		return out
+	}
+	add(len(l.settings.deny) > 0, ingress.DenyList)
+	add(len(l.settings.allow) > 0, ingress.AllowList)
+	add(len(l.settings.deny)+len(l.settings.allow) == 0 && len(c.ranges("block-cidrs")) > 0, ingress.Blocked)
+	for _, list := range p.credentials(l) {
+		for _, b := range list {
+			add(true, b)
+		}
+	}
+	return out
+}
+
+// allSettings are the settings in force on a location.
+func (l *location) allSettings() []ingress.Setting {
+	out := slices.Clone(l.settings.proxy)
+	if l.owner == nil {
+		return append(out, ingress.Setting{Name: "backendProtocol", Value: "http://"})
+	}
+	return append(out, l.owner.protocolSetting())
+}
+
+// findTests lists what tells requests to a host apart.
+func (p *proxy) findTests(host string) ingress.Tests {
+	t, found, _ := p.names.find(host)
+	if !found || host == "" {
+		t = target{server: p.servers[defaultHost]}
+		if s := p.servers[host]; s != nil {
+			t.server = s
+		}
+	}
+	b := &testBuilder{proxy: p, server: t.server}
+	b.addServer()
+	for _, l := range t.server.locations {
+		b.addPath(l)
+		b.addLocation(l)
+	}
+	return b.tests
+}
+
+// testBuilder gathers the tests of a host, each once.
+type testBuilder struct {
+	*proxy
+	server *server
+	tests  ingress.Tests
+	seen   map[request.Test]bool
+}
+
+func (b *testBuilder) isNew(t request.Test) bool {
+	if b.seen == nil {
+		b.seen = map[request.Test]bool{}
+	}
+	if b.seen[t] {
+		return false
+	}
+	b.seen[t] = true
+	return true
+}

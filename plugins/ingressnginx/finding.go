@@ -1,0 +1,256 @@
+package ingressnginx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
+
+// findProblems lists what is wrong with the Ingresses, or not to be seen in them.
+func (p *proxy) findProblems(dropped []*entry) []model.Problem {
+	out := slices.Clone(p.control.problems)
+	out = append(out, p.findRefusal()...)
+	for _, e := range dropped {
+		out = append(out, e.findDrop())
+	}
+	for _, e := range p.entries {
+		out = append(out, e.findProblems()...)
+	}
+	for _, s := range p.ordered {
+		out = append(out, s.findProblems()...)
+	}
+	return model.SortProblems(append(out, p.findLeaks()...))
+}
+
+// newProblem makes a problem of an annotation of the Ingress.
+func (e *entry) newProblem(severity model.Severity, code model.Code, annotation, message, hint string) model.Problem {
+	return model.Problem{Severity: severity, Code: code, Message: message, Hint: hint}.At(e.object, "metadata",
+		"annotations", e.reader.fullName(annotation))
+}
+
+// findRefusal says that nginx refuses the configuration (N7), or that the ConfigMap makes it unknown.
+func (p *proxy) findRefusal() []model.Problem {
+	about := p.control.config.object
+	if key := p.control.config.snippet(); key != "" {
+		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+			Message: key + " may do anything: what becomes of requests is not known"}.At(about, "data", key)}
+	}
+	if p.refused == "" {
+		return nil
+	}
+	problem := model.Problem{Severity: model.Error, Code: model.ConfigurationRefused,
+		Message: "nginx refuses the configuration: " + p.refused,
+		Hint:    "until it is repaired, no change of any Ingress is in force: what was there before stays"}
+	if p.refusedBy != nil {
+		problem = problem.At(p.refusedBy.object)
+	}
+	return []model.Problem{problem}
+}
+
+// findDrop says why the controller ignores an Ingress as a whole (N3).
+func (e *entry) findDrop() model.Problem {
+	for _, name := range e.reader.annotationNames() {
+		if r, _ := findAnnotationRule(name); r.risk == criticalRisk && r.risk > e.reader.control.maxRisk {
+			return e.newProblem(model.Warning, model.SnippetIgnored, name,
+				fmt.Sprintf("the Ingress is ignored as a whole because of %s: annotations-risk-level does not allow it", name),
+				"remove the annotation; its paths answer 404 now, and would be open without what the snippet does")
+		}
+	}
+	return model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
+		Message: "the Ingress is ignored as a whole: " + e.reader.dropped,
+		Hint:    "its paths are served by what the other Ingresses of the host say, or not at all"}.At(e.object)
+}
+
+// findProblems lists what is wrong with the annotations of an Ingress.
+func (e *entry) findProblems() []model.Problem {
+	v := e.reader
+	var out []model.Problem
+	if v.openedBy != "" {
+		out = append(out, e.newProblem(model.Warning, model.AuthenticationDropped, v.openedBy,
+			fmt.Sprintf("the value of %s is not valid, and takes away the authentication that auth-url asks for", v.openedBy),
+			"everybody gets in: correct the value"))
+	}
+	if v.denied != "" {
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
+			Message: v.denied + ": its paths answer 503", Hint: "correct the annotation, or what it names"}.At(e.object))
+	}
+	if !v.control.config.boolean(snippetsAllowed, false) {
+		for _, name := range v.annotationNames() {
+			if strings.HasSuffix(name, "-snippet") && findRisk(name) == criticalRisk {
+				out = append(out, e.newProblem(model.Warning, model.SnippetIgnored, name,
+					fmt.Sprintf("%s is ignored: %s is not true", name, snippetsAllowed),
+					"remove it, so that nobody relies on it"))
+			}
+		}
+	}
+	slices.Sort(v.valuesBad)
+	for _, name := range slices.Compact(v.valuesBad) {
+		if name != v.openedBy {
+			out = append(out, e.newProblem(model.Warning, model.AnnotationIgnored, name,
+				fmt.Sprintf("the value of %s is not valid, and does not count", name), "correct it, or remove it"))
+		}
+	}
+	for _, note := range v.notes {
+		out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated, Message: note,
+			Hint: "it is taken to be missing; add it to the input"}.At(e.object))
+	}
+	return append(out, e.findUnknown()...)
+}
+
+// findUnknown says what makes the paths of an Ingress unknown. Who asks about them is told so.
+func (e *entry) findUnknown() []model.Problem {
+	var out []model.Problem
+	l := &location{owner: e, settings: &e.settings}
+	for _, why := range []string{l.unknown(), e.serverUnknown()} {
+		if why != "" {
+			out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+				Message: why + ": what becomes of its requests is not known"}.At(e.object))
+		}
+	}
+	return out
+}
+
+func (e *entry) serverUnknown() string {
+	if !e.settings.serverSnippet {
+		return ""
+	}
+	return e.reader.name("server-snippet") + " may do anything on its hosts"
+}
+
+// findProblems lists what is not to be seen in the Ingresses of a host.
+func (s *server) findProblems() []model.Problem {
+	var out []model.Problem
+	for _, n := range s.sensitive {
+		out = append(out, model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: n.format(),
+			Hint: "in the cluster the older one counts"}.At(n.first.object))
+	}
+	return append(append(out, s.findInheritance()...), s.findPlainPaths()...)
+}
+
+// findInheritance finds what holds for paths that nobody has (N10).
+func (s *server) findInheritance() []model.Problem {
+	var root *location
+	for _, l := range s.locations {
+		if l.path == "/" && !l.claimed && l.owner != nil && len(l.owner.rules) > 0 {
+			root = l
+		}
+	}
+	if root == nil {
+		return nil
+	}
+	set := root.settings
+	var what []string
+	add := func(is bool, name string) {
+		if is {
+			what = append(what, name)
+		}
+	}
+	v := root.owner.reader
+	add(set.redirect.url != "", set.redirect.by)
+	add(set.external != nil, "auth-url")
+	add(set.basic, "auth-type")
+	for _, name := range []string{"allowlist-source-range", "denylist-source-range"} {
+		_, by, state := v.find(name)
+		add(state == present, by)
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return []model.Problem{root.owner.newProblem(model.Info, model.UnclaimedPathInherits, what[0],
+		fmt.Sprintf("%s also %s for the paths of the host %s that no Ingress has, as it is the first of the host",
+			strings.Join(what, " and "), chooseVerb(len(what)), s.host),
+		"give the path / an Ingress of its own, if that is not meant")}
+}
+
+func chooseVerb(n int) string {
+	if n == 1 {
+		return "holds"
+	}
+	return "hold"
+}
+
+// findPlainPaths finds the paths that another annotation of the host makes expressions (N16).
+func (s *server) findPlainPaths() []model.Problem {
+	if !s.regex {
+		return nil
+	}
+	var order []*entry
+	first, more := map[*entry]*location{}, map[*entry]int{}
+	for _, l := range s.locations {
+		switch {
+		case !l.claimed || l.split || l.isRegex() || l.owner == s.regexBy.owner || l.path == "/":
+		case first[l.owner] == nil:
+			first[l.owner] = l
+			order = append(order, l.owner)
+		default:
+			more[l.owner]++
+		}
+	}
+	by := "use-regex"
+	if !s.regexBy.settings.rewrite.useRegex {
+		by = "rewrite-target"
+	}
+	var out []model.Problem
+	for _, e := range order {
+		l := first[e]
+		text := fmt.Sprintf("the path %s of the host %s", l.ingressPath(), s.host)
+		if n := more[e]; n > 0 {
+			text += fmt.Sprintf(", as %d others of the Ingress,", n)
+		}
+		problem := model.Problem{Severity: model.Warning, Code: model.HostIsRegex,
+			Message: fmt.Sprintf("%s is an expression that takes all that begins with it, in any case, because of %s", text,
+				s.regexBy.owner.reader.name(by)),
+			Hint: "give the Ingress with the annotation a host of its own"}.At(e.object)
+		problem.Origin = &l.origin
+		out = append(out, problem)
+	}
+	return out
+}
+
+// findLeaks finds the canaries that get requests to other paths than theirs (N25).
+func (p *proxy) findLeaks() []model.Problem {
+	others := map[*upstream][]string{}
+	for _, s := range p.ordered {
+		for _, l := range s.locations {
+			u := l.upstream
+			if !l.split && len(u.alternatives) > 0 && !u.splitAt[s][l.ingressPath()] {
+				others[u] = append(others[u], s.host+l.ingressPath())
+			}
+		}
+	}
+	var out []model.Problem
+	seen := map[*upstream]bool{}
+	for _, s := range p.ordered {
+		for _, l := range s.locations {
+			u := l.upstream
+			if seen[u] || len(others[u]) == 0 {
+				continue
+			}
+			seen[u] = true
+			e := u.alternatives[0].from
+			out = append(out, e.newProblem(model.Warning, model.CanaryLeaks, "canary", fmt.Sprintf(
+				"the canary also gets requests to %s, which %s the same Service %s", formatPlaces(others[u]),
+				chooseUse(len(others[u])), u.endpoints.ref.FullName()),
+				"give the path that is split a Service of its own"))
+		}
+	}
+	return out
+}
+
+func chooseUse(n int) string {
+	if n == 1 {
+		return "uses"
+	}
+	return "use"
+}
+
+// formatPlaces lists some places, and counts the others.
+func formatPlaces(places []string) string {
+	const most = 3
+	if len(places) <= most {
+		return strings.Join(places, ", ")
+	}
+	return fmt.Sprintf("%s and %d other paths", strings.Join(places[:most], ", "), len(places)-most)
+}

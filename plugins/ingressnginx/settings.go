@@ -1,0 +1,221 @@
+package ingressnginx
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
+)
+
+// settings are what the annotations of an Ingress set, with the defaults of the ConfigMap.
+type settings struct {
+	aliases        []string
+	basic          bool
+	external       *externalAuth
+	globalAuth     bool // the external authentication of the ConfigMap holds for it
+	clientAuth     clientAuth
+	satisfyAny     bool
+	allow, deny    []netip.Prefix
+	canary         canary
+	cors           cors
+	limits         limits
+	redirect       redirect
+	rewrite        rewrite
+	affinity       affinity
+	proxy          []ingress.Setting
+	bodyLimit      int64 // 0: none
+	protocol       string
+	vhost          string
+	prefixHeader   string // x-forwarded-prefix
+	fallback       *serviceRef
+	errorCodes     []int
+	keepsErrors    bool // disable-proxy-intercept-errors
+	headers        []ingress.Header
+	passthrough    bool
+	serviceAddress bool // service-upstream
+	portInRedirect bool
+	modsecurity    bool
+
+	configSnippet, serverSnippet bool
+}
+
+// readSettings reads all annotations.
+func (v *annotationReader) readSettings() settings {
+	c := v.control.config
+	s := settings{
+		aliases: v.readAliases(), basic: v.readBasicAuth(), external: v.readExternalAuth(),
+		globalAuth: v.booleanOr("enable-global-auth", true), clientAuth: v.readClientAuth(),
+		allow:  v.readRanges("allowlist-source-range", "whitelist-source-range"),
+		deny:   v.readRanges("denylist-source-range", "denylist-source-range"),
+		canary: v.readCanary(), cors: v.readCORS(), limits: v.readLimits(), redirect: v.readRedirect(),
+		rewrite: v.readRewrite(), affinity: v.readAffinity(), headers: v.readCustomHeaders(),
+		passthrough:    v.booleanOr("ssl-passthrough", false),
+		serviceAddress: v.booleanOr("service-upstream", c.boolean("service-upstream", false)),
+		portInRedirect: v.booleanOr("use-port-in-redirects", c.boolean("use-port-in-redirects", false)),
+		keepsErrors:    v.booleanOr("disable-proxy-intercept-errors", false),
+		modsecurity:    v.booleanOr("enable-modsecurity", c.boolean("enable-modsecurity", false)),
+	}
+	satisfy, _ := v.text("satisfy")
+	s.satisfyAny = satisfy == "any"
+	s.vhost, _ = v.text("upstream-vhost")
+	s.prefixHeader, _ = v.text("x-forwarded-prefix")
+	s.proxy, s.bodyLimit = v.readProxySettings()
+	s.protocol = v.readProtocol()
+	v.readErrorPages(&s)
+	v.readBackendCertificate()
+	v.readFastCGI()
+	v.readSnippets(&s)
+	return s
+}
+
+// bareSettings are those of the location of which no Ingress is the owner.
+func (c *controller) bareSettings() settings {
+	none := &annotationReader{ingress: c.anonymous(), control: c}
+	s := settings{}
+	s.proxy, s.bodyLimit = none.readProxySettings()
+	return s
+}
+
+func (v *annotationReader) readAliases() []string {
+	text, _ := v.text("server-alias")
+	var out []string
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// readRanges reads a list of addresses; without the annotation that of the ConfigMap holds.
+func (v *annotationReader) readRanges(annotation, key string) []netip.Prefix {
+	text, state := v.text(annotation)
+	if state == absent {
+		return v.control.config.ranges(key)
+	}
+	ranges, ok := parseRanges(text)
+	if state != present || !ok {
+		_, by, _ := v.find(annotation)
+		v.deny(by, "is no list of addresses and networks")
+	}
+	return ranges
+}
+
+// readErrorPages reads which errors another backend answers.
+func (v *annotationReader) readErrorPages(s *settings) {
+	if name, state := v.text("default-backend"); state == present {
+		s.fallback = &serviceRef{namespace: v.ingress.Ref.Namespace, name: name}
+	}
+	text, _ := v.text("custom-http-errors")
+	for code := range strings.SplitSeq(text, ",") {
+		if n, err := strconv.Atoi(strings.TrimSpace(code)); err == nil {
+			s.errorCodes = append(s.errorCodes, n)
+		}
+	}
+}
+
+// readCustomHeaders reads the ConfigMap with headers of answers.
+func (v *annotationReader) readCustomHeaders() []ingress.Header {
+	const annotation = "custom-headers"
+	name, state := v.text(annotation)
+	if state != present {
+		return nil
+	}
+	namespace, key, ok := splitName(name, "")
+	if !ok || namespace == "" {
+		v.deny(annotation, "names no ConfigMap as namespace/name")
+		return nil
+	}
+	o, known := v.findReferenced(annotation, "ConfigMap", namespace, key)
+	if o == nil {
+		if known {
+			v.deny(annotation, "names a ConfigMap that is not there")
+		}
+		return nil
+	}
+	allowed := v.control.config.list("global-allowed-response-headers")
+	var out []ingress.Header
+	for header, value := range o.Body.At("data").Fields {
+		text := value.Text()
+		if !headerPattern.MatchString(header) || !headerValuePattern.MatchString(text) || !slices.Contains(allowed, header) {
+			v.deny(annotation, "sets the header %q, which global-allowed-response-headers does not allow", header)
+			return nil
+		}
+		out = append(out, ingress.Header{Name: header, Values: []string{text}})
+	}
+	return out
+}
+
+// readBackendCertificate reads what the proxy shows to backends.
+func (v *annotationReader) readBackendCertificate() {
+	const annotation = "proxy-ssl-secret"
+	name, state := v.text(annotation)
+	switch state {
+	case invalid:
+		v.drop(annotation)
+	case present:
+		if strings.Count(name, "/") != 1 {
+			v.deny(annotation, "names no Secret as namespace/name")
+			return
+		}
+		v.findSecretOf(annotation, name)
+	}
+}
+
+// findSecretOf finds the Secret that an annotation names; nil: it may not be used, or is not there.
+func (v *annotationReader) findSecretOf(annotation, name string) (secret *secretKeys) {
+	namespace, key, ok := splitName(name, v.ingress.Ref.Namespace)
+	switch {
+	case !ok:
+		v.deny(annotation, "names no Secret")
+		return nil
+	case namespace != v.ingress.Ref.Namespace && !v.control.config.boolean("allow-cross-namespace-resources", false):
+		v.deny(annotation, "names a Secret of another namespace")
+		return nil
+	}
+	o, known := v.findReferenced(annotation, "Secret", namespace, key)
+	if o == nil {
+		if known {
+			v.deny(annotation, "names the Secret %s/%s, which is not there", namespace, key)
+		}
+		return nil
+	}
+	return &secretKeys{o.Body.At("data")}
+}
+
+// readFastCGI reads the parameters of FastCGI backends.
+func (v *annotationReader) readFastCGI() {
+	const annotation = "fastcgi-params-configmap"
+	name, state := v.text(annotation)
+	if state == invalid {
+		v.drop(annotation)
+	}
+	if state != present {
+		return
+	}
+	_, key, ok := splitName(name, v.ingress.Ref.Namespace)
+	if !ok {
+		v.deny(annotation, "names no ConfigMap")
+		return
+	}
+	if o, known := v.findReferenced(annotation, "ConfigMap", v.ingress.Ref.Namespace, key); o == nil && known {
+		v.deny(annotation, "names a ConfigMap that is not there")
+	}
+}
+
+// readSnippets reads which snippets are in force.
+func (v *annotationReader) readSnippets(s *settings) {
+	if !v.control.config.boolean(snippetsAllowed, false) {
+		return
+	}
+	_, state := v.text("configuration-snippet")
+	s.configSnippet = state == present
+	_, state = v.text("server-snippet")
+	s.serverSnippet = state == present
+	if _, state = v.text("modsecurity-snippet"); state == present {
+		s.modsecurity = true
+	}
+}
