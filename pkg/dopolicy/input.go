@@ -258,7 +258,13 @@ func (e *Engine) completeOptions(o check.Options) check.Options {
 	o.Unjudged = func(r *resolve.Resolution) []model.Problem {
 		return e.admission.Unjudged(r.Snapshot, func(gk model.GroupKind) bool { return r.Kind(gk) != nil })
 	}
-	o.Findings = func(r *resolve.Resolution) []model.Problem { return plugin.FindProblems(e.plugins, r) }
+	o.Findings = func(r *resolve.Resolution) []model.Problem {
+		out := plugin.FindProblems(e.plugins, r)
+		for _, p := range plugin.ReadProxies(e.plugins, r.Snapshot) {
+			out = append(out, p.Problems...)
+		}
+		return out
+	}
 	o.Requests = e.Deciders()
 	o.Requests.Prove = e.proveWithSpellings
 	o.Spellings = func(r *resolve.Resolution) []model.Problem {

@@ -41,7 +41,7 @@ func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
 		return out
 	}
 	g := w.findGates(a)
-	j := barrierJudge{request: &a.Request, effects: e, answer: out}
+	j := barrierJudge{request: &a.Request, effects: e, answer: out, external: listExternal(g)}
 	if e.RedirectsFirst && j.redirect(a) {
 		return out
 	}
@@ -130,6 +130,21 @@ type barrierJudge struct {
 	request *request.Request
 	effects *ingress.Effects
 	answer  *GatewayAnswer
+
+	external []ingress.FieldRef // by which a service is asked
+}
+
+// listExternal returns the fields of gates that ask a service.
+func listExternal(g *protect.Gates) []ingress.FieldRef {
+	var out []ingress.FieldRef
+	for _, all := range append([][]protect.Gate{g.Before}, g.Backends...) {
+		for i := range all {
+			if hasReason(&all[i], gate.ExternalDecision) {
+				out = append(out, ingress.FieldRef{Object: all[i].Object, Field: all[i].Field})
+			}
+		}
+	}
+	return out
 }
 
 // redirect notes the redirect that the request gets, if it gets one: of the Gateway API, or of a vendor.
@@ -180,7 +195,7 @@ func (j *barrierJudge) judgeStep(s *protect.Step) {
 	var needed []ingress.Barrier
 	passes := false
 	for _, g := range s.Gates {
-		barrier := barrierOf(g)
+		barrier := j.findBarrier(g)
 		switch {
 		case barrier == "" || g.Refuses == protect.NeverRefuses || g.Verdict() == gate.Fails:
 			return // of alternatives, one that asks for nothing is enough
@@ -191,7 +206,7 @@ func (j *barrierJudge) judgeStep(s *protect.Step) {
 		if !slices.Contains(needed, barrier) {
 			needed = append(needed, barrier)
 		}
-		passes = passes || !deniesAll(g) && j.passesBarrier(barrier)
+		passes = passes || !hasReason(g, gate.DeniesAll) && j.passesBarrier(barrier)
 	}
 	if needed[0] == ingress.ClientCertificate {
 		j.answer.Decides.Certificates = true
@@ -226,15 +241,14 @@ func (j *barrierJudge) passesBarrier(b ingress.Barrier) bool {
 	return false
 }
 
-// barrierOf returns what a gate asks for; "": nothing that keeps a request out.
-func barrierOf(g *protect.Gate) ingress.Barrier {
-	external := slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool { return r.Code == gate.ExternalDecision })
+// findBarrier returns what a gate asks for; "": nothing that keeps a request out.
+func (j *barrierJudge) findBarrier(g *protect.Gate) ingress.Barrier {
 	switch {
 	case g.Property == gate.ClientCertificate:
 		return ingress.ClientCertificate
 	case !g.Property.IsAccess():
 		return ""
-	case external:
+	case slices.Contains(j.external, ingress.FieldRef{Object: g.Object, Field: g.Field}):
 		return ingress.External
 	}
 	if barrier, known := map[string]ingress.Barrier{"basic": ingress.Basic, "jwt": ingress.JWT, "oidc": ingress.OIDC,
@@ -245,9 +259,9 @@ func barrierOf(g *protect.Gate) ingress.Barrier {
 	return ingress.Authorization
 }
 
-// deniesAll reports whether a gate lets nobody through.
-func deniesAll(g *protect.Gate) bool {
-	return slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool { return r.Code == gate.DeniesAll })
+// hasReason reports whether a gate has a reason.
+func hasReason(g *protect.Gate, code gate.Code) bool {
+	return slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool { return r.Code == code })
 }
 
 // isDecidedByCredential reports whether all that is open about a gate is who answers for credentials.
