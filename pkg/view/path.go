@@ -82,7 +82,8 @@ func ComparePaths(a, b Path) int {
 			b.Destination), cmp.Compare(a.Direction, b.Direction),
 		slices.Compare(a.DelegatedFrom, b.DelegatedFrom), slices.Compare(a.DelegatedRules, b.DelegatedRules),
 		cmp.Compare(a.Mesh, b.Mesh), cmp.Compare(a.Dataplane, b.Dataplane), cmp.Compare(a.Hostname,
-			b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route))
+			b.Hostname), cmp.Compare(a.Binding, b.Binding), cmp.Compare(a.Route, b.Route),
+		cmp.Compare(a.IngressPath, b.IngressPath))
 }
 
 // BindingName names an object that brings policies to targets, with the part of it that is meant:
@@ -98,7 +99,8 @@ func BindingName(ref model.Ref) string {
 func (p Path) Key() string {
 	return strings.Join([]string{p.GatewayClass, p.Gateway, p.ListenerSet, p.Listener, strings.Join(p.DelegatedFrom,
 		"\x01"), p.Direction, p.Mesh,
-		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding, p.Route}, "\x00")
+		p.Dataplane, p.Destination, p.Hostname, strings.Join(p.DelegatedRules, "\x01"), p.Binding, p.Route,
+		p.IngressPath}, "\x00")
 }
 
 // ViaText says how traffic reaches a target, listeners grouped: "gateway/infra/external (http,
@@ -134,6 +136,9 @@ func ViaText(paths []Path, target model.Ref, o TableOptions) string {
 func (p Path) formatWithoutListener(target model.Ref) string {
 	if service := p.serviceText(); service != "" {
 		return service
+	}
+	if p.IngressPath != "" {
+		return p.IngressPath
 	}
 	var parts []string
 	add := func(format, value string) {

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -52,8 +53,17 @@ func (q *Query) Parse(s *source.Session, args []string) (query view.Query, typed
 		}
 	}
 	var ref model.Ref
-	if query.Targets, ref, err = s.FindTargets(args, sel); err != nil {
+	var others []string
+	if query.Ingresses, others = s.CutIngresses(args); len(query.Ingresses) > 0 && len(others) == 0 {
+		query.Targets = []topology.NodeID{}
+		if len(query.Ingresses) == 1 {
+			ref = query.Ingresses[0]
+		}
+	} else if query.Targets, ref, err = s.FindTargets(others, sel); err != nil {
 		return query, "", err
+	}
+	if len(args) == 0 && query.Targets != nil && q.Labels == "" {
+		query.Ingresses = s.IngressesInNamespace()
 	}
 	if len(args) == 0 {
 		q.Output.EmptyMessage = s.DescribeEmpty(query.Targets, q.Labels)

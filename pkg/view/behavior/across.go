@@ -110,7 +110,9 @@ func (c *acrossComparer) compareHost(h hostClass) error {
 			}
 		}
 	}
-	c.hosts = append(c.hosts, served)
+	if hasNamedHost(h) {
+		c.hosts = append(c.hosts, served)
+	}
 	return nil
 }
 
@@ -386,7 +388,7 @@ func (c *acrossComparer) buildResult() {
 	slices.SortFunc(out.Undecided, func(a, b prove.Undecided) int {
 		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
 	})
-	out.Hosts = orderHosts(c.hosts)
+	out.Hosts, out.oneInput = orderHosts(c.hosts), c.inputs[0].Resolution == c.inputs[1].Resolution
 	problems, news := diff.JoinProblems(c.problems[0], c.problems[1])
 	out.news = model.SortProblems(news)
 	out.Finish("BehaviorDiff", problems)

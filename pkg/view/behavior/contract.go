@@ -64,6 +64,7 @@ type BehaviorDiff struct {
 
 	news        []model.Problem
 	accessKnown bool // it is known who gets access
+	oneInput    bool // both sides are of one input
 }
 
 // HostCoverage says which sides serve a host.

@@ -15,6 +15,9 @@ import (
 
 // Headline says in a sentence what changes.
 func (d *BehaviorDiff) Headline() string {
+	if d.Verdict != "" {
+		return d.acrossHeadline()
+	}
 	text := "nothing changes for any request"
 	switch {
 	case d.Changed > 0:
@@ -47,6 +50,9 @@ func (d *BehaviorDiff) Headline() string {
 
 // Table says what changes, then lists the changes, those first that open something.
 func (d *BehaviorDiff) Table(o view.TableOptions) view.Table {
+	if d.Verdict != "" {
+		return d.buildAcrossTable(o)
+	}
 	t := view.Table{Blocks: []view.Block{{Heading: []string{d.Headline()}}}}
 	if len(d.Items) == 0 {
 		t = view.Table{Footer: []string{d.Headline()}}
@@ -65,16 +71,9 @@ func (d *BehaviorDiff) Table(o view.TableOptions) view.Table {
 		}
 		t.Footer = append(t.Footer, view.FormatMoreLine(len(d.Items)-len(shown)+d.More, "change")...)
 	}
-	if len(d.Undecided) > 0 {
-		b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2},
-			{Name: "EXAMPLE", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true, Keep: true}}}
-		shown := d.Undecided[:o.CountShown(len(d.Undecided))]
-		for i := range shown {
-			b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example},
-				{Text: shown[i].Why}})
-		}
-		t.Blocks = append(t.Blocks, b)
-		t.Footer = append(t.Footer, view.FormatMoreLine(len(d.Undecided)-len(shown), "reason")...)
+	if block, more := d.undecidedBlock(o); block != nil {
+		t.Blocks = append(t.Blocks, *block)
+		t.Footer = append(t.Footer, more...)
 	}
 	if d.Traffic != nil {
 		t.Footer = append(t.Footer, fmt.Sprintf("of %s in the log, %s (%s) get something else",
@@ -87,6 +86,21 @@ func (d *BehaviorDiff) Table(o view.TableOptions) view.Table {
 	}
 	t.Footer = append(t.Footer, d.IncompleteLines()...)
 	return t
+}
+
+// undecidedBlock lists what could not be decided; nil: nothing.
+func (d *BehaviorDiff) undecidedBlock(o view.TableOptions) (block *view.Block, footer []string) {
+	if len(d.Undecided) == 0 {
+		return nil, nil
+	}
+	b := view.Block{Heading: []string{"not decided"}, Columns: []view.Column{{Name: "CLASSES", Rank: 2},
+		{Name: "EXAMPLE", Rank: 3, MinWidth: 24, Wrap: true}, {Name: "WHY", Rank: 1, MinWidth: 24, Wrap: true, Keep: true}}}
+	shown := d.Undecided[:o.CountShown(len(d.Undecided))]
+	for i := range shown {
+		b.Rows = append(b.Rows, []view.Cell{{Text: fmt.Sprint(shown[i].Classes)}, {Text: shown[i].Example},
+			{Text: shown[i].Why}})
+	}
+	return &b, view.FormatMoreLine(len(d.Undecided)-len(shown), "reason")
 }
 
 func formatPercent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) + "%" }

@@ -23,6 +23,9 @@ func listIngressPolicies(q *view.Query) []view.EffectivePolicy {
 	for _, p := range q.Proxies {
 		for i := range p.Locations {
 			l := &p.Locations[i]
+			if l.Ingress == (model.Ref{}) {
+				continue // a host that no Ingress names
+			}
 			if q.Ingresses == nil || slices.Contains(q.Ingresses, l.Ingress) {
 				out = append(out, NewIngressPolicy(l.Ingress, l.Origin, l.Host, l.Path, l.Settings))
 			}
@@ -63,6 +66,25 @@ func NewIngressPolicy(ref model.Ref, origin model.Origin, host, path string,
 	out.Spec = spec
 	out.ID = collect.HashContent(&out)
 	return out
+}
+
+// withoutDefaults returns the settings of a path that an object sets.
+func withoutDefaults(item *view.EffectivePolicy) *view.EffectivePolicy {
+	out := *item
+	out.Rules = slices.DeleteFunc(slices.Clone(item.Rules),
+		func(r view.Rule) bool { return r.Sources[0].Builtin != "" })
+	return &out
+}
+
+// defaultsNote says that the table leaves out defaults of proxies.
+func (l *EffectivePolicyList) defaultsNote(o view.TableOptions) []string {
+	isDefault := func(r view.Rule) bool { return r.Sources[0].Builtin != "" }
+	if o.Wide || !slices.ContainsFunc(l.Items, func(e view.EffectivePolicy) bool {
+		return e.PolicyKind == ingressKind.String() && slices.ContainsFunc(e.Rules, isDefault)
+	}) {
+		return nil
+	}
+	return []string{"defaults of the proxy are listed by -o wide"}
 }
 
 // setSpecField sets a field below a map.

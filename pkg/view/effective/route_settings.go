@@ -186,10 +186,14 @@ func (s *RouteSettings) toEffectivePolicy() view.EffectivePolicy {
 }
 
 // listShownItems returns the items for people, those of routes included.
-func (l *EffectivePolicyList) listShownItems() []*view.EffectivePolicy {
+func (l *EffectivePolicyList) listShownItems(o view.TableOptions) []*view.EffectivePolicy {
 	items := make([]*view.EffectivePolicy, 0, len(l.Items)+len(l.Routes))
 	for i := range l.Items {
-		items = append(items, &l.Items[i])
+		if item := &l.Items[i]; o.Wide || item.PolicyKind != ingressKind.String() {
+			items = append(items, item)
+		} else if set := withoutDefaults(item); len(set.Rules) > 0 {
+			items = append(items, set)
+		}
 	}
 	for i := range l.Routes {
 		item := l.Routes[i].toEffectivePolicy()

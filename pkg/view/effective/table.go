@@ -15,14 +15,14 @@ import (
 // row or, of one object that was asked for and where the options want it, one block per object and
 // group of paths. The footer counts the settings that were overridden and says how to ask for it.
 func (l *EffectivePolicyList) Table(o view.TableOptions) view.Table {
-	items := l.listShownItems()
+	items := l.listShownItems(o)
 	groups := groupItems(items)
 	shown := groups[:o.CountShown(len(groups))]
 	kinds := view.KindNames{}
 	for _, item := range items {
 		kinds.Add(item.PolicyKind)
 	}
-	items = items[:len(l.Items)]
+	items = items[:len(items)-len(l.Routes)]
 	var t view.Table
 	switch oneObject := len(groups) > 0 &&
 		!slices.ContainsFunc(groups, func(g pathGroup) bool { return g.target != groups[0].target }); {
@@ -39,7 +39,7 @@ func (l *EffectivePolicyList) Table(o view.TableOptions) view.Table {
 	case len(l.Reported) > 0:
 		t.Blocks = append(t.Blocks, l.reportedBlock())
 		t.Footer = append(t.Footer, reportedNotes(l.Reported)...)
-	case len(items) == 0:
+	case len(items) == 0 && len(l.Items) == 0:
 		t.Footer = append(t.Footer, l.nothingText(o))
 	}
 	t.Footer = append(t.Footer, l.unattachedReasons...)
@@ -51,6 +51,7 @@ func (l *EffectivePolicyList) Table(o view.TableOptions) view.Table {
 	}
 	t.Footer = append(t.Footer, view.RowNotes(items)...)
 	t.Footer = append(t.Footer, lostHint(items, l.unlistedLosses, o)...)
+	t.Footer = append(t.Footer, l.defaultsNote(o)...)
 	t.Footer = append(t.Footer, l.GenericLine()...)
 	t.Footer = append(t.Footer,
 		view.UnsureLine(slices.ContainsFunc(items, func(i *view.EffectivePolicy) bool { return len(i.Unread) > 0 }))...)

@@ -18,7 +18,7 @@ const rulesPerLine = 3
 // Tree shows the stacks: below each target (with how traffic gets there) the policy kinds, and
 // below these the policies from the least to the most specific, each with what became of its rules.
 func (l *EffectivePolicyList) Tree(o view.TableOptions) []view.Branch {
-	items := l.listShownItems()
+	items := l.listShownItems(o)
 	out := BuildTree(items, o)
 	if len(l.Items) == 0 {
 		out = append(out, view.Branch{Cells: []view.Cell{{Text: l.nothingText(o)}}})

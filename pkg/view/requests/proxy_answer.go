@@ -126,19 +126,24 @@ func (a *RequestResult) formatIngressPath() string {
 	return out
 }
 
+// FormatNeeds says which credentials have to be passed.
+func FormatNeeds(needs [][]ingress.Barrier) string {
+	var all []string
+	for _, alternatives := range needs {
+		words := make([]string, len(alternatives))
+		for i, w := range alternatives {
+			words[i] = string(w)
+		}
+		all = append(all, strings.Join(words, " or "))
+	}
+	return view.JoinWithAnd(all)
+}
+
 // proxyLines say what a proxy does with the request besides where it goes.
 func (a *RequestResult) proxyLines() []string {
 	var out []string
 	if len(a.NeedsAuth) > 0 {
-		var all []string
-		for _, alternatives := range a.NeedsAuth {
-			words := make([]string, len(alternatives))
-			for i, w := range alternatives {
-				words[i] = string(w)
-			}
-			all = append(all, strings.Join(words, " or "))
-		}
-		out = append(out, "needs: "+view.JoinWithAnd(all))
+		out = append(out, "needs: "+FormatNeeds(a.NeedsAuth))
 	}
 	if len(a.Backends) > 0 && a.Backends[0].Path != "" && a.Backends[0].Path != a.Request.Path {
 		out = append(out, "sends: "+a.Request.Method+" "+a.Backends[0].Path)
