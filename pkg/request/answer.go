@@ -68,10 +68,19 @@ type Answer struct {
 	conditions, listenerConditions int
 }
 
-// OpenFilter is a filter of a rule of which the Gateway API does not say what it does.
+// OpenFilter is a filter of a rule of which neither the Gateway API nor what is known of the
+// implementation says what it does.
 type OpenFilter struct {
 	Type string
 	Ref  model.Ref // what an ExtensionRef names
+}
+
+// describe names the filter.
+func (f OpenFilter) describe() string {
+	if f.Ref.Kind == "" {
+		return "filter " + f.Type
+	}
+	return "filter " + f.Ref.Kind + " " + f.Ref.Name
 }
 
 // Location is where a redirect leads.

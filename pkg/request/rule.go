@@ -39,26 +39,7 @@ func (t *trace) applyRule() {
 	a, n := t.answer, t.matcher.graph.Node(t.answer.Rule)
 	a.Outcome = Matched
 	body := ruleBody(n)
-	var unknown []string
-	for _, f := range body.Field("filters").Items {
-		kind := f.Text("type")
-		a.Filters = append(a.Filters, kind)
-		switch kind {
-		case "RequestRedirect":
-			if a.Location == nil {
-				a.Location = t.buildLocation(f.Field("requestRedirect"), t.sure[0].match)
-			}
-		case "ExtensionRef":
-			unknown = append(unknown, fmt.Sprintf("filter %s %s", f.Text("extensionRef", "kind"),
-				f.Text("extensionRef", "name")))
-			a.OpenFilters = append(a.OpenFilters, OpenFilter{kind, model.Ref{Group: f.Text("extensionRef", "group"),
-				Kind: f.Text("extensionRef", "kind"), Namespace: n.Object.Ref.Namespace, Name: f.Text("extensionRef", "name")}})
-		case "RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "URLRewrite", "CORS":
-		default:
-			unknown = append(unknown, "filter "+kind)
-			a.OpenFilters = append(a.OpenFilters, OpenFilter{Type: kind})
-		}
-	}
+	rewrite := t.readFilters(body, n.Object.Ref.Namespace)
 	t.noteFilterOrder()
 	if a.Location != nil {
 		a.Outcome, a.Status = Redirect, a.Location.Status
@@ -68,6 +49,9 @@ func (t *trace) applyRule() {
 	} else {
 		t.collectBackends()
 		a.Sends = t.buildSent(body)
+		if a.Sends != nil && rewrite != nil {
+			a.Sends.Path = rewrite(a.Sends.Path)
+		}
 	}
 	if t.delegation == "" && n.Delegates {
 		t.delegation = "delegation from " + n.Ref.String() + " is not evaluated"
@@ -77,11 +61,50 @@ func (t *trace) applyRule() {
 		// comes later
 		a.makeRuleUncertain(t.delegation)
 	}
-	for _, what := range unknown {
-		a.makeConditional(what + " may answer the request itself")
-		a.addProblem(model.Info, model.NotEvaluated, n.Object, what+" of "+n.Ref.String()+
+	for _, f := range a.OpenFilters {
+		a.makeConditional(f.describe() + " may answer the request itself")
+		a.addProblem(model.Info, model.NotEvaluated, n.Object, f.describe()+" of "+n.Ref.String()+
 			" is not evaluated: what it does, only the data plane knows", "")
 	}
+}
+
+// readFilters collects the filters of the rule. It returns what one of the implementation's own makes
+// of the path; nil: none changes it.
+func (t *trace) readFilters(rule model.Body, namespace string) (rewrite func(path string) string) {
+	a := t.answer
+	for _, f := range rule.Field("filters").Items {
+		kind := f.Text("type")
+		a.Filters = append(a.Filters, kind)
+		switch kind {
+		case "RequestRedirect":
+			if a.Location == nil {
+				a.Location = t.buildLocation(f.Field("requestRedirect"), t.sure[0].match)
+			}
+		case "ExtensionRef":
+			to := f.Field("extensionRef")
+			ref := model.Ref{Group: to.Text("group"), Kind: to.Text("kind"), Namespace: namespace, Name: to.Text("name")}
+			effect, known := t.matcher.graph.ReadFilter(a.Gateway, ref)
+			if !known || effect.Path != nil && (rewrite != nil || rewritesPath(rule)) {
+				a.OpenFilters = append(a.OpenFilters, OpenFilter{kind, ref})
+			} else if effect.Path != nil {
+				rewrite = effect.Path
+			}
+		case "RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "URLRewrite", "CORS":
+		default:
+			a.OpenFilters = append(a.OpenFilters, OpenFilter{Type: kind})
+		}
+	}
+	return rewrite
+}
+
+// rewritesPath reports whether a filter of the Gateway API rewrites the path.
+func rewritesPath(rule model.Body) bool {
+	for _, f := range rule.Field("filters").Items {
+		if f.Field("urlRewrite").Has("path") {
+			return true
+		}
+	}
+	return false
 }
 
 // collectBackends collects the backends that can be used. Without any the answer is an error

@@ -46,6 +46,7 @@ type Parts struct {
 	NumberedPorts map[model.GroupKind]bool
 	Sections      map[model.GroupKind]SectionsFunc
 	BackendJudges map[string]BackendJudge // by implementation
+	FilterReaders map[string]FilterReader // by implementation
 }
 
 // ExtraFamily is a family that extensions make. Levels has its roles, every parent's before its

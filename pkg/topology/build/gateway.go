@@ -75,6 +75,12 @@ func (gs *gatewayBuilder) addTo(p *topology.Parts) {
 			}
 			p.BackendJudges[impl.Name] = impl.JudgesBackends(gs.in)
 		}
+		if impl.ReadsFilters != nil && p.FilterReaders[impl.Name] == nil {
+			if p.FilterReaders == nil {
+				p.FilterReaders = map[string]topology.FilterReader{}
+			}
+			p.FilterReaders[impl.Name] = impl.ReadsFilters(gs.in)
+		}
 	}
 	p.Sets, p.SetsOf = make(map[topology.NodeID]topology.SetFacts,
 		len(gs.sets)), map[topology.NodeID][]topology.NodeID{}

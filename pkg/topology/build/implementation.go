@@ -50,6 +50,9 @@ type Implementation struct {
 	// prepares what finds backendRefs that the implementation cannot use, of rules all of whose Gateways
 	// are its own, although the Gateway API has nothing against them; nil: there are none
 	JudgesBackends func(in *model.Snapshot) topology.BackendJudge
+
+	// prepares what says what the implementation's own filters do; nil: that is left open
+	ReadsFilters func(in *model.Snapshot) topology.FilterReader
 }
 
 // AddImplementation makes the Gateways of an implementation work as it has them.
