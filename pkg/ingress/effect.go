@@ -13,8 +13,8 @@ import (
 // takes, beyond what the Gateway API itself says and what gates tell (pkg/protect).
 type Effects struct {
 	Lists []AddressList // all have to let the client's address pass
-	// Rewrite returns the path that backends get in the place of the one that the filters of the
-	// Gateway API leave, without the query; false: it leaves it. nil: nothing rewrites it.
+	// Rewrite returns the path that backends get in the place of the one that answers say is sent
+	// (request.Answer), without the query; false: it leaves it. nil: nothing rewrites it.
 	Rewrite func(path string) (string, bool)
 	// Redirect returns the status and the Location of a redirect; 0: the request is not redirected.
 	// nil: nothing redirects it.

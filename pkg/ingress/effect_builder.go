@@ -177,3 +177,12 @@ func ParseRanges(texts []string) ([]netip.Prefix, bool) {
 func AllAddresses() []netip.Prefix {
 	return []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0), netip.PrefixFrom(netip.IPv6Unspecified(), 0)}
 }
+
+// FindOutcome returns the outcome of an answer where it is known what its filters do, as far as Unknown
+// does not say otherwise.
+func (e *Effects) FindOutcome(a *request.Answer) request.Outcome {
+	if a.DependsOnFiltersAlone() {
+		return a.Assumed
+	}
+	return a.Outcome
+}
