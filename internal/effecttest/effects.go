@@ -25,7 +25,7 @@ type Case struct {
 	Objects string // more documents
 	Answers bool   // the rule has no backend
 	URL     string // that is asked for; "": http://h/api/x?q=1
-	Want    string // as Describe writes it
+	Want    string // as describe writes it
 }
 
 // Run tests what a vendor says of each case.
@@ -33,15 +33,15 @@ func Run(t *testing.T, p plugin.Plugin, controller string, cases []Case) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			e, q := c.find(t, p, controller)
-			if got := Describe(e, &q); got != strings.TrimPrefix(c.Want, "\n") {
+			e, a := c.find(t, p, controller)
+			if got := describe(e, a); got != strings.TrimPrefix(c.Want, "\n") {
 				t.Errorf("got:\n%s\nwant:\n%s", got, c.Want)
 			}
 		})
 	}
 }
 
-func (c *Case) find(t *testing.T, p plugin.Plugin, controller string) (*ingress.Effects, request.Request) {
+func (c *Case) find(t *testing.T, p plugin.Plugin, controller string) (*ingress.Effects, *request.Answer) {
 	t.Helper()
 	backends := "[{name: s, port: 80}]"
 	if c.Answers {
@@ -86,11 +86,11 @@ spec: {parentRefs: [{name: gw}], rules: [{filters: %s, backendRefs: %s}]}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Effects(r, a), q
+	return p.Effects(r, a), a
 }
 
-// Describe writes effects, a line for each.
-func Describe(e *ingress.Effects, q *request.Request) string {
+// describe writes effects and the path that backends get, a line for each.
+func describe(e *ingress.Effects, a *request.Answer) string {
 	if e == nil {
 		return "nothing"
 	}
@@ -103,12 +103,11 @@ func Describe(e *ingress.Effects, q *request.Request) string {
 		}
 		add("%s %s the rest", text, verb(l.Allow))
 	}
-	if e.Rewrite != nil {
-		path, changed := e.Rewrite(q.Path)
-		add("path: %s %v", path, changed)
+	if path := pathOf(e, a); path != a.Request.Path {
+		add("path: %s", path)
 	}
 	if e.Redirect != nil {
-		status, location := e.Redirect(q)
+		status, location := e.Redirect(&a.Request)
 		add("redirect: %d %s first=%v", status, location, e.RedirectsFirst)
 	}
 	if e.Status != 0 {
@@ -127,6 +126,18 @@ func Describe(e *ingress.Effects, q *request.Request) string {
 		add("unknown: %s", u)
 	}
 	return strings.Join(out, "\n")
+}
+
+// pathOf is the path that backends get.
+func pathOf(e *ingress.Effects, a *request.Answer) string {
+	if a.Sends == nil {
+		return a.Request.Path
+	}
+	if e.Rewrite == nil {
+		return a.Sends.Path
+	}
+	path, _ := e.Rewrite(a.Sends.Path)
+	return path
 }
 
 func verb(allow bool) string {

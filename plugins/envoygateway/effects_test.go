@@ -50,7 +50,7 @@ unknown: faultInjection.abort of BackendTrafficPolicy a/p answers requests itsel
 unknown: lua of EnvoyExtensionPolicy a/x may change or refuse requests, which is not evaluated`},
 		{Name: "a rewrite by groups", Filters: filters,
 			Objects: filter(`urlRewrite: {path: {type: ReplaceRegexMatch, replaceRegexMatch: {pattern: "^/api(/|$)(.*)", substitution: "/$\\2"}}}`),
-			Want:    "path: /$x true"},
+			Want:    "path: /$x"},
 		{Name: "an answer", Filters: filters, Objects: filter("directResponse: {statusCode: 503}"), Want: "answers: 503\ncovers: f directResponse"},
 		{Name: "a filter that is not there", Filters: filters,
 			Want: "unknown: the filter HTTPRouteFilter a/f may answer requests, which is not evaluated"},

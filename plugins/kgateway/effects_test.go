@@ -25,9 +25,9 @@ func TestEffects(t *testing.T) {
 list: allow [10.9.1.1/32], deny [10.9.0.0/16], allow [10.0.0.0/8], deny the rest
 covers: p acl`},
 		{Name: "a rewrite", Objects: trafficPolicy("p", `urlRewrite: {pathRegex: {pattern: "(?i)^/API(/|$)(.*)", substitution: "/\\2"}}`),
-			Want: `path: /x true`},
+			Want: `path: /x`},
 		{Name: "a rewrite of the route wins", Filters: "[{type: URLRewrite, urlRewrite: {path: {type: ReplaceFullPath, replaceFullPath: /y}}}]",
-			Objects: trafficPolicy("p", `urlRewrite: {pathRegex: {pattern: "^/api", substitution: "/"}}`)},
+			Objects: trafficPolicy("p", `urlRewrite: {pathRegex: {pattern: "^/api", substitution: "/"}}`), Want: "path: /y"},
 		{Name: "sizes and times", Objects: trafficPolicy("p", "buffer: {maxRequestSize: 8Mi}, timeouts: {request: 5s}, retry: {attempts: 2, statusCodes: [502, 503]}"),
 			Want: `
 body: 8388608
