@@ -2,7 +2,6 @@ package envoygateway
 
 import (
 	"net/netip"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -178,14 +177,11 @@ func addPatchEffects(e *ingress.Effects, r *resolve.Resolution, a *request.Answe
 	}
 }
 
-// addFilterEffects adds those of the filters of the rule. A HTTPRouteFilter that answers ends what
-// is looked at.
+// addFilterEffects adds those of the filters that the answer leaves open. A HTTPRouteFilter that
+// answers ends what is looked at.
 func addFilterEffects(e *ingress.Effects, r *resolve.Resolution, a *request.Answer) {
 	e.AddOpenFilters(a.OpenFilters, func(ref model.Ref) bool {
 		return ref.GroupKind() == filterKind && r.Snapshot.Get(ref) != nil
-	})
-	rewrites := slices.ContainsFunc(a.RuleFilters(r.Graph), func(f model.Body) bool {
-		return f.Field("urlRewrite").Has("path")
 	})
 	for _, f := range a.OpenFilters {
 		o := r.Snapshot.Get(f.Ref)
@@ -196,12 +192,8 @@ func addFilterEffects(e *ingress.Effects, r *resolve.Resolution, a *request.Answ
 		if spec.Has("matches") {
 			e.AddUnknown(o.Ref, "matches", "restricts which requests the rule takes")
 		}
-		if path := spec.At("urlRewrite", "path"); !path.IsNull() {
-			if rewrites {
-				e.AddUnknown(o.Ref, "urlRewrite.path", "is one of several rewrites of the path")
-			}
-			rewrites = true
-			addPathRewrite(e, o.Ref, path.Field("replaceRegexMatch"))
+		if spec.Field("urlRewrite").Has("path") {
+			e.AddUnknown(o.Ref, "urlRewrite.path", "is not the only rewrite, or cannot be read")
 		}
 		if spec.Field("urlRewrite").Has("hostname") {
 			e.AddUnknown(o.Ref, "urlRewrite.hostname", "sends backends another host")
@@ -215,17 +207,6 @@ func addFilterEffects(e *ingress.Effects, r *resolve.Resolution, a *request.Answ
 			return
 		}
 	}
-}
-
-// addPathRewrite adds a rewrite by an expression.
-func addPathRewrite(e *ingress.Effects, source model.Ref, replace model.Body) {
-	rewrite, err := ingress.ReplaceMatches(replace.Text("pattern"),
-		ingress.TranslateSubstitution(replace.Text("substitution")))
-	if err != nil {
-		e.AddUnknown(source, "urlRewrite.path.replaceRegexMatch.pattern", "does not compile")
-		return
-	}
-	e.AddRewrite(rewrite)
 }
 
 // buildDirectResponseGate answers all requests of a rule.

@@ -50,7 +50,8 @@ func addToGraph(b *build.Builder) {
 	b.AddImplementation(build.Implementation{Name: "envoygateway",
 		Controllers: []string{b.Setting("envoygateway.controllerName")}, Group: policyGroup,
 		ExclusiveHostnames: true, TCPOverTLS: true, RefusesWrongKinds: true, TakesSetsAlways: true,
-		NoStatusOnSets: true, NoneWinsInSet: true, NeedsCertificates: true, MergesGateways: isMerged, JudgesBackends: newBackendJudge})
+		NoStatusOnSets: true, NoneWinsInSet: true, NeedsCertificates: true, MergesGateways: isMerged, JudgesBackends: newBackendJudge,
+		ReadsFilters: newFilterReader})
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{b.Setting("envoygateway.controllerName")},
 		Names: nameInGatewayNamespace, Elsewhere: nameInOwnNamespace})
 	b.AddMaker(findNamedByProxies)

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 )
 
 // filterKind is the vendor's own kind of filters.
@@ -138,4 +140,44 @@ func explainBackendFilters(route string, ref model.Body) string {
 		}
 	}
 	return ""
+}
+
+// newFilterReader prepares what says of HTTPRouteFilters what they make of the path. Others than those
+// that only do that, or that only add a credential, are left open.
+func newFilterReader(in *model.Snapshot) topology.FilterReader {
+	return func(filter model.Ref) (topology.FilterEffect, bool) {
+		o := in.Get(filter)
+		if filter.GroupKind() != filterKind || o == nil || in.HasNoValues() {
+			return topology.FilterEffect{}, false
+		}
+		spec := o.Body.Field("spec")
+		for name := range spec.Fields {
+			if name != "urlRewrite" && name != "credentialInjection" {
+				return topology.FilterEffect{}, false
+			}
+		}
+		for name := range spec.Field("urlRewrite").Fields {
+			if name != "path" && name != "appendXForwardedHost" {
+				return topology.FilterEffect{}, false
+			}
+		}
+		return readPathRewrite(spec.At("urlRewrite", "path", "replaceRegexMatch"))
+	}
+}
+
+// readPathRewrite says what an expression makes of the path: it replaces all matches, with the groups
+// of RE2 in the substitution.
+func readPathRewrite(replace model.Body) (topology.FilterEffect, bool) {
+	if replace.IsNull() {
+		return topology.FilterEffect{}, true
+	}
+	rewrite, err := ingress.ReplaceMatches(replace.Text("pattern"),
+		ingress.TranslateSubstitution(replace.Text("substitution")))
+	if err != nil {
+		return topology.FilterEffect{}, false
+	}
+	return topology.FilterEffect{Path: func(path string) string {
+		out, _ := rewrite(path)
+		return out
+	}}, true
 }
