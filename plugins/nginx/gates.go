@@ -90,3 +90,12 @@ func buildRefusedGates(in protect.Input, _ protect.Gate) []protect.Gate {
 	}
 	return nil
 }
+
+// newFilterReader prepares what says of filters that gates tell all about them: those that
+// authenticate.
+func newFilterReader(in *model.Snapshot) topology.FilterReader {
+	return func(filter model.Ref) (topology.FilterEffect, bool) {
+		return topology.FilterEffect{}, filter.Group == group && filter.Kind == "AuthenticationFilter" &&
+			in.Get(filter) != nil
+	}
+}

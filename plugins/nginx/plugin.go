@@ -52,7 +52,8 @@ func Plugin() plugin.Plugin {
 // it makes for Gateways: the Service and the workload, called GATEWAY-CLASS.
 func addToGraph(b *build.Builder) {
 	b.AddImplementation(build.Implementation{Name: "nginx", Controllers: []string{controller},
-		IsolatesHostnames: true, RefusesWrongKinds: true, TakesSetsAlways: true, Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}})
+		IsolatesHostnames: true, RefusesWrongKinds: true, TakesSetsAlways: true,
+		Refs: gatewayapi.RefReading{CoreNames: []string{"core"}}, ReadsFilters: newFilterReader})
 	b.AddGatewayObjects(build.GatewayObjects{Controllers: []string{controller},
 		Classes: map[string]string{"nginx": controller},
 		Names: func(gateway *model.Object, _ string) []string {
