@@ -27,6 +27,30 @@ func (a *Answer) RuleFilters(g *topology.Graph) []model.Body {
 	return out
 }
 
+// BackendExtensions returns what filters of the rule's backends name, in their order.
+func (a *Answer) BackendExtensions(g *topology.Graph) []model.Ref {
+	if a.Rule == topology.None || g.Node(a.Rule).Object == nil {
+		return nil
+	}
+	var out []model.Ref
+	n := g.Node(a.Rule)
+	for _, b := range ruleBody(n).Field("backendRefs").Items {
+		for _, f := range b.Field("filters").Items {
+			if f.Text("type") == "ExtensionRef" {
+				out = append(out, readExtension(f, n))
+			}
+		}
+	}
+	return out
+}
+
+// readExtension returns what a filter of a route names.
+func readExtension(filter model.Body, route *topology.Node) model.Ref {
+	to := filter.Field("extensionRef")
+	return model.Ref{Group: to.Text("group"), Kind: to.Text("kind"), Namespace: route.Object.Ref.Namespace,
+		Name: to.Text("name")}
+}
+
 // matchProblem reports a match that takes no part.
 func matchProblem(n *topology.Node, what string) model.Problem {
 	return model.Problem{Severity: model.Warning, Code: model.InvalidObject, Message: "rule " + n.Ref.Section + ": " +
@@ -39,7 +63,7 @@ func (t *trace) applyRule() {
 	a, n := t.answer, t.matcher.graph.Node(t.answer.Rule)
 	a.Outcome = Matched
 	body := ruleBody(n)
-	rewrite := t.readFilters(body, n.Object.Ref.Namespace)
+	rewrite := t.readFilters(body, n)
 	t.noteFilterOrder()
 	if a.Location != nil {
 		a.Outcome, a.Status = Redirect, a.Location.Status
@@ -70,7 +94,7 @@ func (t *trace) applyRule() {
 
 // readFilters collects the filters of the rule. It returns what one of the implementation's own makes
 // of the path; nil: none changes it.
-func (t *trace) readFilters(rule model.Body, namespace string) (rewrite func(path string) string) {
+func (t *trace) readFilters(rule model.Body, n *topology.Node) (rewrite func(path string) string) {
 	a := t.answer
 	for _, f := range rule.Field("filters").Items {
 		kind := f.Text("type")
@@ -81,8 +105,7 @@ func (t *trace) readFilters(rule model.Body, namespace string) (rewrite func(pat
 				a.Location = t.buildLocation(f.Field("requestRedirect"), t.sure[0].match)
 			}
 		case "ExtensionRef":
-			to := f.Field("extensionRef")
-			ref := model.Ref{Group: to.Text("group"), Kind: to.Text("kind"), Namespace: namespace, Name: to.Text("name")}
+			ref := readExtension(f, n)
 			effect, known := t.matcher.graph.ReadFilter(a.Gateway, ref)
 			if !known || effect.Path != nil && (rewrite != nil || rewritesPath(rule)) {
 				a.OpenFilters = append(a.OpenFilters, OpenFilter{kind, ref})
