@@ -34,6 +34,10 @@ func NewEffects(r *resolve.Resolution, a *request.Answer, implementation string)
 	if r.Snapshot.HasNoValues() {
 		e.Unknown = append(e.Unknown, "the values of settings are left out of the input")
 	}
+	for _, f := range a.BackendExtensions(r.Graph) {
+		e.Unknown = append(e.Unknown, fmt.Sprintf("the filter %s of a backend may change or answer requests, "+
+			"which is not evaluated", formatSource(f)))
+	}
 	return e
 }
 
