@@ -23,9 +23,10 @@ type Case struct {
 	Name    string
 	Filters string // of the route's only rule, as a YAML list; "": none
 	Objects string // more documents
-	Answers bool   // the rule has no backend
-	URL     string // that is asked for; "": http://h/api/x?q=1
-	Want    string // as describe writes it
+	// of that rule, likewise; "": a Service
+	Backends string
+	URL      string // that is asked for; "": http://h/api/x?q=1
+	Want     string // as describe writes it
 }
 
 // Run tests what a vendor says of each case.
@@ -43,9 +44,8 @@ func Run(t *testing.T, p plugin.Plugin, controller string, cases []Case) {
 
 func (c *Case) find(t *testing.T, p plugin.Plugin, controller string) (*ingress.Effects, *request.Answer) {
 	t.Helper()
-	backends := "[{name: s, port: 80}]"
-	if c.Answers {
-		backends = "[]"
+	if c.Backends == "" {
+		c.Backends = "[{name: s, port: 80}]"
 	}
 	if c.Filters == "" {
 		c.Filters = "[]"
@@ -65,7 +65,7 @@ spec: {parentRefs: [{name: gw}], rules: [{filters: %s, backendRefs: %s}]}
 ---
 {apiVersion: v1, kind: Service, metadata: {name: s, namespace: a}, spec: {ports: [{port: 80}]}}
 ---
-%s`, controller, c.Filters, backends, c.Objects)
+%s`, controller, c.Filters, c.Backends, c.Objects)
 	in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text)})
 	if err != nil {
 		t.Fatal(err)

@@ -69,6 +69,9 @@ limits.rate: 10 (l rateLimit.average)
 limits.period: 1m (l rateLimit.period)
 limits.burst: 5 (l rateLimit.burst)
 covers: b buffering.maxRequestBodyBytes`},
+		{Name: "of a backend", Backends: "[{name: s, port: 80, filters: " + filtersFor("m") + "}]",
+			Objects: middleware("m", list),
+			Want:    "unknown: the filter Middleware a/m of a backend may change or answer requests, which is not evaluated"},
 		{Name: "what is not known", Filters: filtersFor("e", "absent"), Objects: middleware("e", "errors: {query: /e}"),
 			Want: `
 unknown: errors of Middleware a/e may change or refuse requests, which is not evaluated
