@@ -164,7 +164,7 @@ func addClientEffects(e *ingress.Effects, s *protect.Settings, a *request.Answer
 // addPatchEffects says that patches of the configuration are not evaluated.
 func addPatchEffects(e *ingress.Effects, r *resolve.Resolution, a *request.Answer) {
 	k := r.Kind(model.GroupKind{Group: policyGroup, Kind: "EnvoyPatchPolicy"})
-	if k == nil || !k.IsInUse() || r.Settings.Text("envoygateway.enableEnvoyPatchPolicy") == "false" {
+	if k == nil || !k.IsInUse() || readPatchState(r) == patchesOff {
 		return
 	}
 	for _, stack := range k.Contexts(a.Gateway) {
