@@ -63,7 +63,7 @@ func (t *trace) applyRule() {
 	a, n := t.answer, t.matcher.graph.Node(t.answer.Rule)
 	a.Outcome = Matched
 	body := ruleBody(n)
-	rewrite := t.readFilters(body, n)
+	rewrite, restricting := t.readFilters(body, n)
 	t.noteFilterOrder()
 	if a.Location != nil {
 		a.Outcome, a.Status = Redirect, a.Location.Status
@@ -85,6 +85,9 @@ func (t *trace) applyRule() {
 		// comes later
 		a.makeRuleUncertain(t.delegation)
 	}
+	for _, f := range restricting {
+		a.makeRuleUncertain(f.describe() + " restricts which requests the rule takes")
+	}
 	for _, f := range a.OpenFilters {
 		a.makeConditional(f.describe() + " may answer the request itself")
 		a.addProblem(model.Info, model.NotEvaluated, n.Object, f.describe()+" of "+n.Ref.String()+
@@ -93,8 +96,9 @@ func (t *trace) applyRule() {
 }
 
 // readFilters collects the filters of the rule. It returns what one of the implementation's own makes
-// of the path; nil: none changes it.
-func (t *trace) readFilters(rule model.Body, n *topology.Node) (rewrite func(path string) string) {
+// of the path, nil if none changes it, and those that restrict which requests the rule takes.
+func (t *trace) readFilters(rule model.Body, n *topology.Node) (rewrite func(path string) string,
+	restricting []OpenFilter) {
 	a := t.answer
 	for _, f := range rule.Field("filters").Items {
 		kind := f.Text("type")
@@ -107,6 +111,9 @@ func (t *trace) readFilters(rule model.Body, n *topology.Node) (rewrite func(pat
 		case "ExtensionRef":
 			ref := readExtension(f, n)
 			effect, known := t.matcher.graph.ReadFilter(a.Gateway, ref)
+			if effect.Restricts {
+				restricting = append(restricting, OpenFilter{kind, ref})
+			}
 			if !known || effect.Path != nil && (rewrite != nil || rewritesPath(rule)) {
 				a.OpenFilters = append(a.OpenFilters, OpenFilter{kind, ref})
 			} else if effect.Path != nil {
@@ -117,7 +124,7 @@ func (t *trace) readFilters(rule model.Body, n *topology.Node) (rewrite func(pat
 			a.OpenFilters = append(a.OpenFilters, OpenFilter{Type: kind})
 		}
 	}
-	return rewrite
+	return rewrite, restricting
 }
 
 // rewritesPath reports whether a filter of the Gateway API rewrites the path.

@@ -7,6 +7,9 @@ import "github.com/dopolicy/kubectl-dopolicy/pkg/model"
 type FilterEffect struct {
 	// Path returns what becomes of the path, without the query; nil: it stays.
 	Path func(path string) string
+	// Restricts is true if the rule does not take all requests that it matches: which ones is not
+	// evaluated.
+	Restricts bool
 }
 
 // FilterReader says what an object does that filters of an implementation's routes name; false: that is
