@@ -151,6 +151,9 @@ func newFilterReader(in *model.Snapshot) topology.FilterReader {
 			return topology.FilterEffect{}, false
 		}
 		spec := o.Body.Field("spec")
+		if spec.Has("matches") {
+			return topology.FilterEffect{Restricts: true}, false
+		}
 		for name := range spec.Fields {
 			if name != "urlRewrite" && name != "credentialInjection" {
 				return topology.FilterEffect{}, false

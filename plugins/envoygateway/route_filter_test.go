@@ -19,7 +19,7 @@ func TestFilterReader(t *testing.T) {
 		{"a wrong expression", `{urlRewrite: {path: {replaceRegexMatch: {pattern: "(", substitution: ""}}}}`, "open"},
 		{"a host", `{urlRewrite: {hostname: {type: Backend}}}`, "open"},
 		{"an answer", `{directResponse: {}}`, "open"},
-		{"cookies", `{matches: [{cookies: [{name: x, value: "1"}]}]}`, "open"},
+		{"cookies", `{matches: [{cookies: [{name: x, value: "1"}]}]}`, "restricts"},
 	} {
 		text := "{apiVersion: gateway.envoyproxy.io/v1alpha1, kind: HTTPRouteFilter, metadata: {name: f, namespace: a}, spec: " + c.spec + "}"
 		in, err := load.Files(context.Background(), load.Options{Paths: []string{"-"}, Stdin: strings.NewReader(text)})
@@ -28,6 +28,9 @@ func TestFilterReader(t *testing.T) {
 		}
 		got := "open"
 		effect, known := newFilterReader(in)(model.Ref{Group: policyGroup, Kind: "HTTPRouteFilter", Namespace: "a", Name: "f"})
+		if effect.Restricts {
+			got = "restricts"
+		}
 		if known {
 			got = "/a/a"
 			if effect.Path != nil {
