@@ -87,7 +87,7 @@ func (w *walk) checkAccess() bool {
 		return false
 	}
 	if l.settings.satisfyAny {
-		return w.checkAny(needs[0], passes)
+		return w.checkAny(needs[0])
 	}
 	for _, need := range needs {
 		if w.checkCredential(need[0]) {
@@ -98,7 +98,7 @@ func (w *walk) checkAccess() bool {
 }
 
 // checkAny asks for one of several credentials.
-func (w *walk) checkAny(needs []ingress.Barrier, passes bool) bool {
+func (w *walk) checkAny(needs []ingress.Barrier) bool {
 	for _, b := range needs {
 		if b == ingress.External && w.location.external.unknown != "" {
 			return w.giveUp(w.location.external.unknown)
@@ -108,11 +108,18 @@ func (w *walk) checkAny(needs []ingress.Barrier, passes bool) bool {
 			return false
 		}
 	}
-	why := "one of what " + w.location.ownerName() + " asks for has to be accepted"
-	if status := w.externalStatus(); needs[0] == ingress.External && status != 401 && status != 403 {
-		return w.checkCredential(ingress.External)
+	why := "one of what Ingress " + w.location.ownerName() + " asks for has to be accepted"
+	status := 401
+	if needs[0] == ingress.External {
+		external := w.externalStatus()
+		if external != 401 && external != 403 {
+			return w.checkCredential(ingress.External)
+		}
+		if len(needs) == 1 {
+			status = external
+		}
 	}
-	return w.refuseCredential(needs[0], 401, why)
+	return w.refuseCredential(needs[0], status, why)
 }
 
 // checkCredential asks for one credential.
@@ -171,31 +178,13 @@ func (a *externalAuth) signinURL() string {
 
 // externalStatus is what the service answers: as is assumed, unless it is known not to be there.
 func (w *walk) externalStatus() int {
-	if w.isUnreachable(w.location.external) {
+	if w.location.external.unreachable {
 		return 502
 	}
 	if w.request.Assumed.External == 0 {
 		return 401
 	}
 	return w.request.Assumed.External
-}
-
-// isUnreachable reports whether a service of the cluster does not exist, or has no endpoints.
-func (p *proxy) isUnreachable(a *externalAuth) bool {
-	parts := strings.Split(a.host, ".")
-	if len(parts) < 3 || parts[2] != "svc" {
-		return false
-	}
-	f := p.control.findService(parts[1], parts[0])
-	if f.object == nil {
-		return f.missing
-	}
-	for _, port := range f.object.Body.At("spec", "ports").Items {
-		if p.control.isReady(f, port) {
-			return false
-		}
-	}
-	return f.object.Text("spec", "type") != "ExternalName"
 }
 
 // takeCredential notes what an accepted credential does to the request.
@@ -232,16 +221,18 @@ func (w *walk) checkLimits() bool {
 	}
 	n := max(w.request.Repeat, 1)
 	allowed := n
-	keys := map[string]int{}
-	for name, limit := range map[string]int{"limit-rps": l.perSecond, "limit-rpm": l.perMinute} {
-		if limit <= 0 {
-			continue
+	var keys []string
+	for _, limit := range []struct {
+		name  string
+		count int
+	}{{"limit-rps", l.perSecond}, {"limit-rpm", l.perMinute}} {
+		if limit.count > 0 {
+			key := limit.name + " " + w.location.ownerName() + " " + w.address.String()
+			keys = append(keys, key)
+			allowed = min(allowed, max(0, 1+limit.count*l.burst-w.spent.Add(key, 0)))
 		}
-		key := name + " " + w.location.ownerName() + " " + w.address.String()
-		keys[key] = 1 + limit*l.burst
-		allowed = min(allowed, max(0, keys[key]-w.spent.Add(key, 0)))
 	}
-	for key := range keys {
+	for _, key := range keys {
 		w.spent.Add(key, allowed)
 	}
 	w.granted = append(w.granted, grant{allowed: allowed})

@@ -1,6 +1,7 @@
 package ingressnginx
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,10 +64,17 @@ func (w *walk) chooseShares() bool {
 	}
 	other := main.alternatives[0]
 	name := other.from.object.Ref.FullName()
+	if len(main.alternatives) > 1 {
+		n := orderNote{first: other.from, second: main.alternatives[1].from,
+			what: "the canary of " + main.endpoints.ref.String()}
+		if n.isUndecided() {
+			w.note(n.format())
+		}
+	}
 	if main.affinity.cookie {
 		if _, sent := w.cookie(main.affinity.name); sent {
-			return w.giveUp("affinity of the backend of Ingress " + w.location.ownerName() + " ties the client to an endpoint by the cookie " +
-				main.affinity.name + ": whether to one of canary " + name + " is not known")
+			return w.giveUp(fmt.Sprintf("affinity of the backend of Ingress %s ties the client to an endpoint by the "+
+				"cookie %s: whether to one of canary %s is not known", w.location.ownerName(), main.affinity.name, name))
 		}
 	}
 	choice, known := w.askCanary(&other.canary)
@@ -77,10 +85,9 @@ func (w *walk) chooseShares() bool {
 		w.shares = []share{{main, 0}, {other, 1}}
 		w.note("canary Ingress " + name + " takes the request")
 	case choice == byWeight:
-		weight := min(max(other.canary.weight, 0), other.canary.total)
-		w.shares = []share{{main, other.canary.total - weight}, {other, weight}}
-		if weight > 0 {
-			w.note("canary Ingress " + name + " gets " + strconv.Itoa(weight) + " of " + strconv.Itoa(other.canary.total) + " requests")
+		w.shares = main.split()
+		if weight := w.shares[1].weight; weight > 0 {
+			w.note(fmt.Sprintf("canary Ingress %s gets %d of %d requests", name, weight, other.canary.total))
 		}
 	}
 	return false
@@ -136,6 +143,9 @@ func (w *walk) passOn() bool {
 		if w.findErrorPage(404) {
 			w.passTo()
 			return true
+		}
+		if w.control.workload == nil {
+			w.note("the default backend answers 404 unless the controller, whose flags are not in the input, has another")
 		}
 		return w.end(request.NoMatch, 404)
 	}

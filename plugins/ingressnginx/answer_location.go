@@ -87,15 +87,14 @@ func (w *walk) setLocation(l *location) {
 	case l.owner == nil:
 		w.note("no Ingress has the path: the default backend answers")
 	case !l.claimed:
-		w.note(fmt.Sprintf("no path takes it: location / of the host has the annotations of its first Ingress, %s",
-			l.ownerName()))
+		w.note("no path takes it: location / of the host has the annotations of its first Ingress, " + l.ownerName())
 	default:
 		w.note(fmt.Sprintf("path %s of Ingress %s takes it", l.ingressPath(), l.ownerName()))
 		if w.server.regex && w.server.regexBy != nil {
 			w.note("paths of the host are expressions, because of Ingress " + w.server.regexBy.ownerName())
 		}
 	}
-	w.answer.Settings = l.allSettings()
+	w.answer.Settings = l.settings.proxy
 	if w.request.Secure {
 		w.addHSTS()
 	}
@@ -229,11 +228,17 @@ func (w *walk) rewritePath() bool {
 	if !known {
 		return w.giveUp(l.owner.reader.name("rewrite-target") + " has a variable of nginx that is not known: " + target)
 	}
-	if strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "$scheme") {
+	if isURLTarget(target) {
 		return w.redirectTo(302, escapePath(path)+w.query, l.owner.reader.name("rewrite-target")+" is a URL")
 	}
 	w.sent = escapePath(path) + w.query
 	return false
+}
+
+// isURLTarget reports whether nginx sends clients to a target instead of rewriting to it.
+func isURLTarget(target string) bool {
+	return strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://") ||
+		strings.HasPrefix(target, "$scheme")
 }
 
 // redirectToHTTPS sends requests without TLS to https (N22, N23).
@@ -250,8 +255,8 @@ func (w *walk) redirectToHTTPS() bool {
 		}
 		has, known, from := w.hasCertificate(w.request.Host)
 		if !known {
-			return w.giveUp(fmt.Sprintf("ssl-redirect of Ingress %s is in force if the certificate of the host covers this name, which is not known",
-				from.object.Ref.FullName()))
+			return w.giveUp("ssl-redirect of Ingress " + l.ownerName() + " is in force if the certificate of Ingress " +
+				from.object.Ref.FullName() + " covers this name of the host, which is not known")
 		}
 		if !has {
 			return false
@@ -267,9 +272,7 @@ func (w *walk) redirectToHTTPS() bool {
 	}
 	host, _, _ := strings.Cut(w.host, ":")
 	if l.settings.portInRedirect {
-		host += ":" + c.httpsPort(w.control)
+		host += ":" + w.control.flag("https-port", "443")
 	}
 	return w.redirectTo(c.redirectCode(), "https://"+host+uri, why)
 }
-
-func (c *config) httpsPort(control *controller) string { return control.flag("https-port", "443") }

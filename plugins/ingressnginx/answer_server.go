@@ -3,7 +3,6 @@ package ingressnginx
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
@@ -37,8 +36,8 @@ func (w *walk) chooseServer() bool {
 func (w *walk) findTarget(host string) (t target, done bool) {
 	t, found, unknown := w.names.find(host)
 	if unknown != nil {
-		return t, w.giveUp(fmt.Sprintf("server-alias of Ingress %s may be a name of the host: it cannot be told whether %s matches",
-			unknown.server.ownerName(), unknown.text))
+		return t, w.giveUp(fmt.Sprintf("server-alias of Ingress %s may be a name of the host: it cannot be told "+
+			"whether %s matches", unknown.server.ownerName(), unknown.text))
 	}
 	if !found && w.request.Secure && w.request.SNI != "" && w.request.SNI != host {
 		t, found, _ = w.names.find(w.request.SNI)
@@ -122,7 +121,7 @@ func (w *walk) passThrough(e *entry) bool {
 		}
 		w.location = l
 		w.setLocation(l)
-		w.note(e.reader.name("ssl-passthrough") + " hands TLS connections on: nothing else of the host's Ingresses holds for them")
+		w.note(e.reader.name("ssl-passthrough") + " hands TLS connections on: nothing else of the host holds for them")
 		if !l.upstream.isServed() {
 			return w.end(request.BackendError, 0, l.upstream.endpoints.why)
 		}
@@ -140,8 +139,8 @@ func (w *walk) checkServer() bool {
 	}
 	s, a := w.server, &w.server.clientAuth
 	if a.matchCN != "" && !regexp.MustCompile(a.matchCN).MatchString(w.subject()) {
-		return w.deny(ingress.ClientCertificate, 403, "auth-tls-match-cn of "+strings.TrimPrefix(a.from, "auth-tls-secret of ")+
-			" does not match the subject of the certificate")
+		return w.deny(ingress.ClientCertificate, 403, "auth-tls-match-cn of "+
+			strings.TrimPrefix(a.from, "auth-tls-secret of ")+" does not match the subject of the certificate")
 	}
 	if s.authError.err != "" {
 		return w.deny(ingress.Configuration, 403, s.authError.err+": the whole host is denied")
@@ -149,8 +148,11 @@ func (w *walk) checkServer() bool {
 	if s.snippet != nil {
 		return w.giveUp(s.snippet.reader.name("server-snippet") + " may do anything on the host")
 	}
+	if w.path != "/" {
+		return false
+	}
 	for _, l := range s.locations {
-		if root := l.settings.rewrite.appRoot; root != "" && w.path == "/" {
+		if root := l.settings.rewrite.appRoot; root != "" {
 			w.answer.Ingress = l.owner.object.Ref
 			scheme, _ := w.variable("scheme")
 			to, _ := expandVariables(root, w.variable)
@@ -208,17 +210,14 @@ func (w *walk) addOrderNotes() {
 		return
 	}
 	for _, n := range w.server.sensitive {
-		if w.location != nil && n.first == w.location.owner {
-			why := n.format()
-			if !slices.Contains(w.answer.Why, why) {
-				w.note(why)
-			}
+		if w.location != nil && n.isInForce() && w.location.origin == n.at.origin {
+			w.note(n.format())
 		}
 	}
 }
 
 // format says that names decide.
 func (n *orderNote) format() string {
-	return fmt.Sprintf("Ingress %s comes before %s for %s only because its name sorts later: their creation times are equal or not known",
-		n.first.object.Ref.FullName(), n.second.object.Ref.FullName(), n.what)
+	return fmt.Sprintf("Ingress %s comes before %s for %s only because its name sorts later: their creation times are "+
+		"equal or not known", n.first.object.Ref.FullName(), n.second.object.Ref.FullName(), n.what)
 }

@@ -68,12 +68,12 @@ func (v *annotationReader) readBasicAuth() bool {
 
 // externalAuth is a service that is asked whether a request may pass (N28).
 type externalAuth struct {
-	url, host               string
 	signin, signinParameter string
 	responseHeaders         []string // of its answer, that the backend gets
 	cached                  bool
 	from                    string // who asks for it
 	unknown                 string // why it is not known what it answers
+	unreachable             bool   // it does not exist, or nothing of it is ready
 }
 
 // readExternalAuth reads who is asked; nil: nobody, or the values leave it out (N5).
@@ -94,7 +94,7 @@ func (v *annotationReader) readExternalAuth() *externalAuth {
 		v.deny("auth-method", "is no method")
 		return nil
 	}
-	a := &externalAuth{url: where, host: u.Hostname(), from: v.name("auth-url")}
+	a := &externalAuth{from: v.name("auth-url"), unreachable: v.control.isUnreachable(u.Hostname())}
 	a.signin, _ = v.text("auth-signin")
 	a.signinParameter, _ = v.text("auth-signin-redirect-param")
 	_, state = v.text("auth-cache-key")

@@ -120,15 +120,17 @@ func (c *config) isExcepted(key, path string) bool {
 }
 
 // globalAuth is the external authentication of all locations that have no other; nil: none.
-func (c *config) globalAuth() *externalAuth {
-	where := c.data["global-auth-url"]
-	u := parseURL(where)
+func (control *controller) globalAuth() *externalAuth {
+	c := control.config
+	u := parseURL(c.data["global-auth-url"])
 	if u == nil {
 		return nil
 	}
-	a := &externalAuth{url: where, host: u.Hostname(), from: "global-auth-url of ConfigMap " + c.ref.FullName()}
+	a := &externalAuth{from: "global-auth-url of ConfigMap " + c.ref.FullName(),
+		unreachable: control.isUnreachable(u.Hostname())}
 	if parseURL(c.data["global-auth-signin"]) != nil {
-		a.signin, a.signinParameter = c.data["global-auth-signin"], strings.TrimSpace(c.data["global-auth-signin-redirect-param"])
+		a.signin = c.data["global-auth-signin"]
+		a.signinParameter = strings.TrimSpace(c.data["global-auth-signin-redirect-param"])
 	}
 	for _, h := range c.list("global-auth-response-headers") {
 		if headerPattern.MatchString(h) {

@@ -55,7 +55,7 @@ func publicHost(host string) string {
 // describeLocation makes what others ask of a location.
 func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	out := ingress.Location{Host: publicHost(s.host), Path: l.ingressPath(), Match: s.describeMatch(l), Origin: l.origin,
-		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l), Settings: l.allSettings(),
+		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l), Settings: l.settings.proxy,
 		Unknown: l.unknown()}
 	if l.owner != nil {
 		out.Ingress = l.owner.object.Ref
@@ -66,9 +66,9 @@ func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	if l.expression.unknown != "" {
 		out.Unknown = l.expression.unknown
 	}
-	for _, u := range append([]*upstream{l.upstream}, l.upstream.alternatives...) {
-		if !u.builtin {
-			out.Backends = append(out.Backends, ingress.Backend{Ref: u.endpoints.ref, Port: u.endpoints.port, Weight: 1})
+	for _, part := range l.upstream.split() {
+		if g := part.upstream.endpoints; !part.upstream.builtin {
+			out.Backends = append(out.Backends, ingress.Backend{Ref: g.ref, Port: g.port, Weight: part.weight})
 		}
 	}
 	return out
@@ -111,15 +111,6 @@ func (p *proxy) findBarriers(s *server, l *location) []ingress.Barrier {
 		}
 	}
 	return out
-}
-
-// allSettings are the settings in force on a location.
-func (l *location) allSettings() []ingress.Setting {
-	out := slices.Clone(l.settings.proxy)
-	if l.owner == nil {
-		return append(out, ingress.Setting{Name: "backendProtocol", Value: "http://"})
-	}
-	return append(out, l.owner.protocolSetting())
 }
 
 // findTests lists what tells requests to a host apart.

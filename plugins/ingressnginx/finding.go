@@ -123,6 +123,9 @@ func (e *entry) serverUnknown() string {
 func (s *server) findProblems() []model.Problem {
 	var out []model.Problem
 	for _, n := range s.sensitive {
+		if !n.isInForce() {
+			continue
+		}
 		out = append(out, model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: n.format(),
 			Hint: "in the cluster the older one counts"}.At(n.first.object))
 	}
@@ -215,7 +218,7 @@ func (p *proxy) findLeaks() []model.Problem {
 	for _, s := range p.ordered {
 		for _, l := range s.locations {
 			u := l.upstream
-			if !l.split && len(u.alternatives) > 0 && !u.splitAt[s][l.ingressPath()] {
+			if !l.split && len(u.alternatives) > 0 && u.alternatives[0].isServed() && !u.splitAt[s][l.ingressPath()] {
 				others[u] = append(others[u], s.host+l.ingressPath())
 			}
 		}

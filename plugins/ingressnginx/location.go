@@ -20,6 +20,7 @@ type location struct {
 	settings *settings
 	upstream *upstream
 	origin   model.Origin
+	position int // among those of the server, before they are sorted
 	// isDefault is set until an Ingress takes the path over.
 	isDefault bool
 

@@ -28,7 +28,7 @@ func readProxy(s *model.Snapshot) *ingress.Proxy {
 	if len(entries)+len(dropped) == 0 {
 		return nil
 	}
-	p := &proxy{control: c, entries: entries, global: c.config.globalAuth()}
+	p := &proxy{control: c, entries: entries, global: c.globalAuth()}
 	p.makeUpstreams()
 	p.makeServers()
 	p.fillServers()

@@ -1,7 +1,6 @@
 package ingressnginx
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ func (v *annotationReader) readRedirect() redirect {
 	}
 	r := redirect{fromToWWW: www, relative: relative}
 	if temporal != "" {
-		if r.code, ok1 = v.redirectCode("temporal-redirect-code", http.StatusFound, http.StatusTemporaryRedirect); !ok1 {
+		if r.code, ok1 = v.redirectCode("temporal-redirect-code", 302, 307); !ok1 {
 			return redirect{}
 		}
 		if u, err := url.Parse(temporal); err != nil || !strings.HasPrefix(u.Scheme, "http") {
@@ -42,7 +41,7 @@ func (v *annotationReader) readRedirect() redirect {
 	if state == invalid {
 		v.drop("permanent-redirect")
 	}
-	r.code, ok1 = v.redirectCode("permanent-redirect-code", http.StatusMovedPermanently, http.StatusPermanentRedirect)
+	r.code, ok1 = v.redirectCode("permanent-redirect-code", 301, 308)
 	if !ok1 || state == blank {
 		return redirect{}
 	}
@@ -65,7 +64,7 @@ func (v *annotationReader) redirectCode(name string, otherwise, most int) (int, 
 	if state == invalid {
 		v.drop(name)
 	}
-	if code < http.StatusMultipleChoices || code > most {
+	if code < 300 || code > most {
 		code = otherwise
 	}
 	return code, state != blank

@@ -2,6 +2,7 @@ package ingressnginx
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -37,13 +38,26 @@ type server struct {
 	exact       map[string]*location
 	prefixes    map[string]*location
 	sensitive   []orderNote
+
+	samePath map[string][]*location // by path, before they are sorted
+	mains    map[*upstream]int      // where the first location of a group is
 }
 
 // orderNote says that an Ingress counts before another only because of their names.
 type orderNote struct {
 	first, second *entry
 	what          string
+	at            *location
+	root          bool // it is the location / that nobody has
 }
+
+// isUndecided reports whether nothing but names decides.
+func (n *orderNote) isUndecided() bool {
+	return n.first != nil && n.first != n.second && n.first.object.Created.Equal(n.second.object.Created)
+}
+
+// isInForce reports whether the location has what was decided: a path may have taken it over.
+func (n *orderNote) isInForce() bool { return n.at.owner == n.first && n.at.claimed != n.root }
 
 // certificate says whether a host has a certificate.
 type certificate struct {
@@ -91,11 +105,12 @@ func newServer(host string, root *location) *server {
 
 // noteRoot notes that another Ingress might have made the location / of the host, were it older.
 func (s *server) noteRoot(e *entry) {
-	first := s.locations[0].owner
-	if first == nil || first == e || !first.object.Created.Equal(e.object.Created) {
-		return
+	root := s.locations[0]
+	n := orderNote{root.owner, e, "what no path of the host " + s.host + " takes", root, true}
+	if n.isUndecided() && (!maps.Equal(root.owner.object.Annotations, e.object.Annotations) ||
+		root.owner.fallback != nil || e.fallback != nil) {
+		s.sensitive = append(s.sensitive, n)
 	}
-	s.sensitive = append(s.sensitive, orderNote{first, e, "what no path of the host " + s.host + " takes"})
 }
 
 // claimRest makes an Ingress without rules the one of requests to hosts that nobody names (N11).
@@ -215,8 +230,9 @@ func (s *server) addPath(e *entry, path pathRule, u *upstream) {
 			s.byPath[path.path] = l
 		}
 	case !l.isDefault:
-		if l.owner != nil && l.owner != e && l.owner.object.Created.Equal(e.object.Created) {
-			s.sensitive = append(s.sensitive, orderNote{l.owner, e, "the path " + path.path + " of the host " + s.host})
+		n := orderNote{l.owner, e, "the path " + path.path + " of the host " + s.host, l, false}
+		if n.isUndecided() && (l.upstream != u || !maps.Equal(l.owner.object.Annotations, e.object.Annotations)) {
+			s.sensitive = append(s.sensitive, n)
 		}
 		return
 	}

@@ -3,6 +3,7 @@ package ingressnginx
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
@@ -173,4 +174,23 @@ func hasReadyEndpoint(slice *model.Object) bool {
 		}
 	}
 	return false
+}
+
+// isUnreachable reports whether a name is that of a Service of the cluster which does not exist, or has no
+// endpoint that is ready.
+func (c *controller) isUnreachable(host string) bool {
+	parts := strings.Split(host, ".")
+	if len(parts) < 3 || parts[2] != "svc" {
+		return false
+	}
+	f := c.findService(parts[1], parts[0])
+	if f.object == nil {
+		return f.missing
+	}
+	for _, port := range f.object.Body.At("spec", "ports").Items {
+		if c.isReady(f, port) {
+			return false
+		}
+	}
+	return f.object.Text("spec", "type") != "ExternalName"
 }

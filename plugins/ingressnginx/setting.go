@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // proxySetting is a setting that an annotation and a key of the ConfigMap of the same name set.
@@ -130,13 +129,10 @@ func formatProtocol(protocol string) string {
 }
 
 // protocolSetting is the setting that says how backends are spoken to.
-func (e *entry) protocolSetting() ingress.Setting {
-	s := ingress.Setting{Name: "backendProtocol", Value: formatProtocol(e.settings.protocol)}
-	if _, state := e.reader.text("backend-protocol"); state == present {
-		s.Source, s.Field = e.object.Ref, e.reader.fullName("backend-protocol")
+func (v *annotationReader) protocolSetting(protocol string) ingress.Setting {
+	s := ingress.Setting{Name: "backendProtocol", Value: formatProtocol(protocol)}
+	if _, state := v.text("backend-protocol"); state == present {
+		s.Source, s.Field = v.ingress.Ref, v.fullName("backend-protocol")
 	}
 	return s
 }
-
-// anonymous is an object without annotations.
-func (c *controller) anonymous() *model.Object { return &model.Object{} }

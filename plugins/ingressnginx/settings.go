@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
 // settings are what the annotations of an Ingress set, with the defaults of the ConfigMap.
@@ -63,6 +64,7 @@ func (v *annotationReader) readSettings() settings {
 	s.prefixHeader, _ = v.text("x-forwarded-prefix")
 	s.proxy, s.bodyLimit = v.readProxySettings()
 	s.protocol = v.readProtocol()
+	s.proxy = append(s.proxy, v.protocolSetting(s.protocol))
 	v.readErrorPages(&s)
 	v.readBackendCertificate()
 	v.readFastCGI()
@@ -72,9 +74,10 @@ func (v *annotationReader) readSettings() settings {
 
 // bareSettings are those of the location of which no Ingress is the owner.
 func (c *controller) bareSettings() settings {
-	none := &annotationReader{ingress: c.anonymous(), control: c}
+	none := &annotationReader{ingress: &model.Object{}, control: c}
 	s := settings{}
 	s.proxy, s.bodyLimit = none.readProxySettings()
+	s.proxy = append(s.proxy, none.protocolSetting("HTTP"))
 	return s
 }
 

@@ -79,6 +79,8 @@ func (b *testBuilder) addPath(l *location) {
 	case b.server.regex:
 		if l.expression.regex != nil {
 			b.addPathTest(request.Expression, wholeExpression(l.expression.text), l.path)
+		} else {
+			b.addPathTest(request.Expression, "(?i)"+regexp.QuoteMeta(l.expression.prefix)+"(?s:.*)", l.path)
 		}
 	case l.exact:
 		b.addPathTest(request.Exact, l.path, "")

@@ -8,6 +8,7 @@ type upstream struct {
 	endpoints    endpointGroup
 	builtin      bool   // the controller itself answers, with 404
 	noServer     bool   // only canaries of others lead to it
+	removed      bool   // it is no canary any more
 	canary       canary // which requests it gets, if it is one
 	from         *entry // the canary
 	alternatives []*upstream
@@ -69,7 +70,7 @@ func (u *upstream) setAffinity(e *entry, host string, aliases []string, path str
 }
 
 // isServed reports whether requests may be sent to the group.
-func (u *upstream) isServed() bool { return u.builtin || u.endpoints.ready }
+func (u *upstream) isServed() bool { return u.builtin || u.endpoints.ready && !u.removed }
 
 // mergeCanaries attaches the backends of canaries to those of the paths that they repeat (N25).
 func (p *proxy) mergeCanaries() {
@@ -91,7 +92,8 @@ func (p *proxy) mergeCanaries() {
 
 func (p *proxy) mergeCanary(e *entry) {
 	if e.fallback != nil {
-		p.attachCanary(e, e.fallback, p.servers[defaultHost], func(*location) bool { return true })
+		s := p.servers[defaultHost]
+		p.attachCanary(e, e.fallback, s, s.locations)
 	}
 	for _, rule := range e.rules {
 		s := p.servers[rule.host]
@@ -100,42 +102,64 @@ func (p *proxy) mergeCanary(e *entry) {
 		}
 		for _, path := range rule.paths {
 			if path.service != nil {
-				p.attachCanary(e, path.service, s,
-					func(l *location) bool { return l.path == path.path && l.exact == path.exact })
+				p.attachCanary(e, path.service, s, s.findSame(path))
 			}
 		}
 	}
 }
 
-// attachCanary attaches the backend of a canary to those of the locations that are chosen.
-func (p *proxy) attachCanary(e *entry, service *serviceRef, s *server, chosen func(*location) bool) {
+// findSame returns the locations with the path and the type of a path, in their order.
+func (s *server) findSame(path pathRule) []*location {
+	if s.samePath == nil {
+		s.samePath = map[string][]*location{}
+		for _, l := range s.locations {
+			s.samePath[l.path] = append(s.samePath[l.path], l)
+		}
+	}
+	var out []*location
+	for _, l := range s.samePath[path.path] {
+		if l.exact == path.exact {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// findMain returns the position of the first location of a server that a group has for itself; that of no
+// location if there is none.
+func (s *server) findMain(u *upstream) int {
+	if s.mains == nil {
+		s.mains = map[*upstream]int{}
+		for i, l := range slices.Backward(s.locations) {
+			s.mains[l.upstream] = i
+			l.position = i
+		}
+	}
+	if at, is := s.mains[u]; is {
+		return at
+	}
+	return len(s.locations)
+}
+
+// attachCanary attaches the backend of a canary to those of some locations, up to the one of the host that has
+// it for itself. If there is none of either, the backend is taken away: from then on it is no canary anywhere.
+func (p *proxy) attachCanary(e *entry, service *serviceRef, s *server, to []*location) {
 	other := p.upstreams[service.key()]
 	if other == nil {
 		return
 	}
-	for _, l := range p.findCanaryLocations(s, other) {
-		main := l.upstream
-		if main == other {
-			return
-		}
-		if main == p.fallback || main.noServer || !chosen(l) {
-			continue
-		}
-		main.attach(other, e)
-		main.noteSplit(s, l.path)
-		e.used = true
-	}
-}
-
-// findCanaryLocations returns the locations of a server that a canary is compared with, up to the one that has
-// its own backend.
-func (p *proxy) findCanaryLocations(s *server, other *upstream) []*location {
-	for i, l := range s.locations {
-		if l.upstream == other {
-			return s.locations[:i]
+	end, attached := s.findMain(other), false
+	for _, l := range to {
+		if main := l.upstream; l.position < end && main != p.fallback && !main.noServer {
+			main.attach(other, e)
+			main.noteSplit(s, l.path)
+			e.used, attached = true, true
 		}
 	}
-	return s.locations
+	if !attached && end == len(s.locations) {
+		other.removed = true
+		delete(p.upstreams, other.name)
+	}
 }
 
 // attach adds a canary to those of a group, unless it is one of them.
@@ -145,6 +169,9 @@ func (u *upstream) attach(other *upstream, e *entry) {
 	}
 	if !e.settings.affinity.legacy {
 		other.affinity, other.cookiePaths = u.affinity, u.cookiePaths
+	}
+	if other.from == nil { // the backend of a path elsewhere: it asks for nothing
+		other.from = e
 	}
 	u.alternatives = append(u.alternatives, other)
 }
@@ -158,4 +185,16 @@ func (u *upstream) noteSplit(s *server, path string) {
 		u.splitAt[s] = map[string]bool{}
 	}
 	u.splitAt[s][path] = true
+}
+
+// split returns the parts of the requests that the groups get where nothing but weights decides. Only the first
+// canary counts.
+func (u *upstream) split() []share {
+	if len(u.alternatives) == 0 || !u.alternatives[0].isServed() {
+		return []share{{u, 1}}
+	}
+	other := u.alternatives[0]
+	total := max(other.canary.total, 100)
+	weight := min(max(other.canary.weight, 0), total)
+	return []share{{u, total - weight}, {other, weight}}
 }

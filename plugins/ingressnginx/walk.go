@@ -1,7 +1,6 @@
 package ingressnginx
 
 import (
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -138,7 +137,7 @@ func (w *walk) writtenHost() string {
 		host = r.HostText
 	}
 	if r.HostPort != "" {
-		return net.JoinHostPort(host, r.HostPort)
+		return host + ":" + r.HostPort
 	}
 	return host
 }

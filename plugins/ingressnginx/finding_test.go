@@ -1,0 +1,103 @@
+package ingressnginx
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
+)
+
+func TestFindings(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		objects []*model.Object
+		code    model.Code
+		want    string // a part of the message; "": there is none of the code
+	}{
+		{"two Exact roots", one(newIngress("a", host, nil, "=/>web"), newIngress("b", host, nil, "=/>web")),
+			model.ConfigurationRefused, `duplicate location "/"`},
+		{"twins of an expression host", one(newIngress("a", host, notes{"use-regex": "true"}, "/r>web"), newIngress("b", host,
+			nil, "/a>web", "/a/>web")), model.ConfigurationRefused, ""},
+		{"twins of an expression host that ask a service", one(newIngress("a", host, notes{"use-regex": "true"}, "/r>web"),
+			newIngress("b", host, notes{"auth-url": "http://id.example.org/"}, "/a>web", "/a/>web")),
+			model.ConfigurationRefused, "duplicate location"},
+		{"a target without a variable", one(newIngress("a", host, notes{"rewrite-target": "/a$"}, "/r>web")),
+			model.ConfigurationRefused, "invalid variable name"},
+		{"an alias with a wildcard in it", one(newIngress("a", host, notes{"server-alias": "a.*.b"}, "/r>web")),
+			model.ConfigurationRefused, `invalid server name or wildcard "a.*.b"`},
+		{"authentication that a value takes away", one(newIngress("a", host, notes{"auth-url": "http://id.example.org/",
+			"auth-request-redirect": "{"}, "/>web")), model.AuthenticationDropped, "auth-request-redirect"},
+		{"a snippet that drops the Ingress", one(newIngress("a", host, notes{"server-snippet": "x"}, "/>web")),
+			model.SnippetIgnored, "ignored as a whole"},
+		{"a snippet that is not read", one(newConfigMap(object{"annotations-risk-level": "Critical"}), newIngress("a", host,
+			notes{"server-snippet": "x"}, "/>web")), model.SnippetIgnored, "allow-snippet-annotations is not true"},
+		{"a canary of a Service that others use", one(newIngress("a", host, nil, "/one>web", "/two>web"), newIngress("c", host,
+			notes{"canary": "true"}, "/two>next")), model.CanaryLeaks, "shop.example.com/one"},
+		{"a canary of a Service of its own", one(newIngress("a", host, nil, "/one>cart", "/two>web"), newIngress("c", host,
+			notes{"canary": "true"}, "/two>next")), model.CanaryLeaks, ""},
+		{"paths that nobody has", one(newIngress("a", host, notes{"whitelist-source-range": "10.0.0.0/8"}, "/a>web")),
+			model.UnclaimedPathInherits, "whitelist-source-range also holds"},
+		{"a path / of all", one(newIngress("a", host, notes{"whitelist-source-range": "10.0.0.0/8"}, "/>web")),
+			model.UnclaimedPathInherits, ""},
+		{"an Exact path of an expression host", one(newIngress("a", host, notes{"use-regex": "true"}, "/r>web"),
+			newIngress("b", host, nil, "=/header>web", "/x>web")), model.HostIsRegex, "use-regex of Ingress store/a"},
+		{"its own paths", one(newIngress("a", host, notes{"use-regex": "true"}, "/r>web", "/x>web")), model.HostIsRegex, ""},
+		{"names decide", one(newIngress("a", host, nil, "/x>web"), newIngress("b", host, nil, "/x>cart")),
+			model.OrderSensitive, "store/b comes before store/a"},
+		{"a Secret that is not in the input", one(newIngress("a", host, notes{"auth-type": "basic", "auth-secret": "u"},
+			"/>web")), model.NotEvaluated, "names the Secret store/u"},
+	} {
+		var got []string
+		for _, p := range newProxy(c.objects...).Problems {
+			if p.Code == c.code && (p.Code != model.NotEvaluated || p.Ref != nil) {
+				got = append(got, p.Message)
+			}
+		}
+		if (c.want == "") != (len(got) == 0) || !strings.Contains(strings.Join(got, "\n"), c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTestsTellPathsApart holds the tests of a host against the locations that its paths get: those that no test
+// tells apart get the same one.
+func TestTestsTellPathsApart(t *testing.T) {
+	paths := []string{"/", "/a", "/A", "/a/", "/a/x", "/ab", "/docs", "/docs/", "/docs/x", "/one", "/ONE/x", "/xone", "/order/1",
+		"/order/x", "/r", "/R/x"}
+	for _, objects := range [][]*model.Object{
+		one(newIngress("a", host, nil, "/a>web", "=/a>cart", "/docs/>next", "=/one>errors")),
+		one(newIngress("a", host, notes{"use-regex": "true"}, "/order/[0-9]+$>web", "/one|xone>cart", "/r>next", "=/a>errors")),
+		one(newIngress("a", host, notes{"app-root": "/a"}, "/a>web")),
+	} {
+		p := newProxy(objects...)
+		tests := p.Tests(host)
+		got := map[string]string{}
+		for _, path := range paths {
+			key := ""
+			for _, test := range tests.Paths {
+				key += map[bool]string{true: "1", false: "0"}[matchesPath(test, path)]
+			}
+			answer := p.Answer(newRequest(t, "GET http://shop.example.com"+path), nil)
+			place := formatAnswer(answer)
+			if len(answer.Backends) > 0 {
+				place = answer.Backends[0].Ref.Name + answer.Path
+			}
+			if before, seen := got[key]; seen && before != place {
+				t.Errorf("%s: %s, and another path with the same tests %s", path, place, before)
+			}
+			got[key] = place
+		}
+	}
+}
+
+func matchesPath(test request.Test, path string) bool {
+	switch test.Form {
+	case request.Exact:
+		return path == test.Value
+	case request.Prefix:
+		return path == test.Value || strings.HasPrefix(path, test.Value+"/")
+	}
+	return regexp.MustCompile(`\A(?:` + test.Value + `)\z`).MatchString(path)
+}
