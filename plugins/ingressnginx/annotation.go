@@ -101,6 +101,12 @@ func oneOfAnyCase(words ...string) func(string) bool {
 	return func(s string) bool { return isWord(strings.ToLower(s)) }
 }
 
+// isProtocol reports whether a value is a protocol that backends are spoken to with.
+func isProtocol(s string) bool {
+	return slices.Contains([]string{"auto_http", "http", "https", "grpc", "grpcs", "fcgi"},
+		strings.ToLower(strings.TrimSpace(s)))
+}
+
 func isBoolean(s string) bool {
 	_, err := strconv.ParseBool(s)
 	return err == nil

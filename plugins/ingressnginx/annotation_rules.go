@@ -32,7 +32,7 @@ var annotationRules = map[string]annotationRule{
 	"auth-tls-verify-depth":                 {lowRisk, isInteger, ""},
 	"auth-type":                             {lowRisk, matchingWithoutSpaces(authTypePattern), ""},
 	"auth-url":                              {highRisk, matchingWithoutSpaces(variableURLPattern), ""},
-	"backend-protocol":                      {lowRisk, oneOfAnyCase("auto_http", "http", "https", "grpc", "grpcs", "fcgi"), ""},
+	"backend-protocol":                      {lowRisk, isProtocol, ""},
 	"canary":                                {lowRisk, isBoolean, ""},
 	"canary-by-cookie":                      {mediumRisk, matchingWithoutSpaces(plainPattern), ""},
 	"canary-by-header":                      {mediumRisk, matchingWithoutSpaces(plainPattern), ""},

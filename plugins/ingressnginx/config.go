@@ -24,7 +24,11 @@ func (c *controller) readConfig() *config {
 	out := &config{ref: model.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}, data: map[string]string{}}
 	out.object = c.in.Get(out.ref)
 	if out.object == nil {
-		c.problems = append(c.problems, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+		severity := model.Info
+		if c.in.Cluster != nil && c.in.FindExistence(out.ref).Presence != model.Missing {
+			severity = model.Warning // it is most likely there, and was not read
+		}
+		c.problems = append(c.problems, model.Problem{Severity: severity, Code: model.NotEvaluated,
 			Message: fmt.Sprintf("the ConfigMap %s of the controller is not in the input: its defaults are taken",
 				out.ref.FullName()), Hint: "add it, and the Deployment of the controller, to the input"})
 		return out

@@ -33,8 +33,8 @@ func TestFindings(t *testing.T) {
 			model.SnippetIgnored, "ignored as a whole"},
 		{"a snippet that is not read", one(newConfigMap(object{"annotations-risk-level": "Critical"}), newIngress("a", host,
 			notes{"server-snippet": "x"}, "/>web")), model.SnippetIgnored, "allow-snippet-annotations is not true"},
-		{"a canary of a Service that others use", one(newIngress("a", host, nil, "/one>web", "/two>web"), newIngress("c", host,
-			notes{"canary": "true"}, "/two>next")), model.CanaryLeaks, "shop.example.com/one"},
+		{"a canary of a Service that others use", one(newIngress("a", host, nil, "/one>web", "/two>web"),
+			newIngress("c", host, notes{"canary": "true"}, "/two>next")), model.CanaryLeaks, "shop.example.com/one"},
 		{"a canary of a Service of its own", one(newIngress("a", host, nil, "/one>cart", "/two>web"), newIngress("c", host,
 			notes{"canary": "true"}, "/two>next")), model.CanaryLeaks, ""},
 		{"paths that nobody has", one(newIngress("a", host, notes{"whitelist-source-range": "10.0.0.0/8"}, "/a>web")),
@@ -64,11 +64,12 @@ func TestFindings(t *testing.T) {
 // TestTestsTellPathsApart holds the tests of a host against the locations that its paths get: those that no test
 // tells apart get the same one.
 func TestTestsTellPathsApart(t *testing.T) {
-	paths := []string{"/", "/a", "/A", "/a/", "/a/x", "/ab", "/docs", "/docs/", "/docs/x", "/one", "/ONE/x", "/xone", "/order/1",
-		"/order/x", "/r", "/R/x"}
+	paths := []string{"/", "/a", "/A", "/a/", "/a/x", "/ab", "/docs", "/docs/", "/docs/x", "/one", "/ONE/x", "/xone",
+		"/order/1", "/order/x", "/r", "/R/x"}
 	for _, objects := range [][]*model.Object{
 		one(newIngress("a", host, nil, "/a>web", "=/a>cart", "/docs/>next", "=/one>errors")),
-		one(newIngress("a", host, notes{"use-regex": "true"}, "/order/[0-9]+$>web", "/one|xone>cart", "/r>next", "=/a>errors")),
+		one(newIngress("a", host, notes{"use-regex": "true"}, "/order/[0-9]+$>web", "/one|xone>cart", "/r>next",
+			"=/a>errors")),
 		one(newIngress("a", host, notes{"app-root": "/a"}, "/a>web")),
 	} {
 		p := newProxy(objects...)

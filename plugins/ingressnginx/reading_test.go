@@ -123,8 +123,8 @@ func TestClasses(t *testing.T) {
 func TestFlags(t *testing.T) {
 	got := parseFlags([]string{"/nginx-ingress-controller", "--configmap=$(POD_NAMESPACE)/own", "--watch-namespace", "a",
 		"--enable-ssl-passthrough", "--v=2"}, "infra")
-	for name, want := range map[string]string{"configmap": "infra/own", "watch-namespace": "a", "enable-ssl-passthrough": "true",
-		"v": "2"} {
+	for name, want := range map[string]string{"configmap": "infra/own", "watch-namespace": "a",
+		"enable-ssl-passthrough": "true", "v": "2"} {
 		if got[name] != want {
 			t.Errorf("%s: %q, want %q", name, got[name], want)
 		}
@@ -151,8 +151,8 @@ func TestOrder(t *testing.T) {
 }
 
 func TestNormalizePath(t *testing.T) {
-	for path, want := range map[string]string{"/": "/", "/a": "/a", "/a/": "/a/", "//a//b": "/a/b", "/a/./b": "/a/b", "/a/../b": "/b",
-		"/a/..": "/", "/a/.": "/a/", "/%61": "/a", "/a%2fb": "/a/b", "/a/%2e%2e/b": "/b", "/a;v=1": "/a;v=1",
+	for path, want := range map[string]string{"/": "/", "/a": "/a", "/a/": "/a/", "//a//b": "/a/b", "/a/./b": "/a/b",
+		"/a/../b": "/b", "/a/..": "/", "/a/.": "/a/", "/%61": "/a", "/a%2fb": "/a/b", "/a/%2e%2e/b": "/b", "/a;v=1": "/a;v=1",
 		"/a%252fb": "/a%2fb", "/a%3fb": "/a?b", "/..": "", "/%zz": "", "/%0": "", "/%00": "", "a": ""} {
 		if got, _ := normalizePath(path); got != want {
 			t.Errorf("%s: %q, want %q", path, got, want)
@@ -180,7 +180,8 @@ func TestExpressions(t *testing.T) {
 }
 
 func TestLiteralPrefix(t *testing.T) {
-	for text, want := range map[string]string{"/Abc": "/abc", "/a(?!b)": "/a", "/ab?c(?!d)": "/a", "/a|b": "", "/a.b": "/a"} {
+	for text, want := range map[string]string{"/Abc": "/abc", "/a(?!b)": "/a", "/ab?c(?!d)": "/a", "/a|b": "",
+		"/a.b": "/a"} {
 		if got := literalPrefix(text); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
