@@ -2,6 +2,7 @@ package ingressnginx
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,17 +15,17 @@ func (p *proxy) isAuthExcepted(l *location) bool {
 	return p.control.config.isExcepted("no-auth-locations", l.path)
 }
 
-// credentials are what a location asks clients for: one of each list.
+// credentials are what a location asks clients for, in this order: one of each list.
 func (p *proxy) credentials(l *location) [][]ingress.Barrier {
 	if p.isAuthExcepted(l) {
 		return nil
 	}
 	var out []ingress.Barrier
-	if l.external != nil {
-		out = append(out, ingress.External)
-	}
 	if l.settings.basic {
 		out = append(out, ingress.Basic)
+	}
+	if l.external != nil {
+		out = append(out, ingress.External)
 	}
 	if len(out) == 0 {
 		return nil
@@ -110,7 +111,7 @@ func (w *walk) checkAny(needs []ingress.Barrier) bool {
 	}
 	why := "one of what Ingress " + w.location.ownerName() + " asks for has to be accepted"
 	status := 401
-	if needs[0] == ingress.External {
+	if slices.Contains(needs, ingress.External) {
 		external := w.externalStatus()
 		if external != 401 && external != 403 {
 			return w.checkCredential(ingress.External)

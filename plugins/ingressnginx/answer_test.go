@@ -75,6 +75,12 @@ func TestAccess(t *testing.T) {
 		{"satisfy any with a service that refuses", one(newIngress("web", host, notes{"satisfy": "any",
 			"auth-url": "http://id.example.org/"}, "/>web")), "GET http://shop.example.com/ external=403",
 			"Denied 403 external", ""},
+		{"the password is asked for before the service", one(users, newIngress("web", host, with(notes{
+			"auth-url": "http://id.example.org/"}), "/>web")), "GET http://shop.example.com/ external=403",
+			"Denied 401 basic", ""},
+		{"satisfy any with a service that fails", one(users, newIngress("web", host, with(notes{"satisfy": "any",
+			"auth-url": "http://id.example.org/"}), "/>web")), "GET http://shop.example.com/ external=500",
+			"BackendError 500", ""},
 		{"a service that fails", one(newIngress("web", host, notes{"auth-url": "http://id.example.org/"}, "/>web")),
 			"GET http://shop.example.com/ external=503", "BackendError 500", ""},
 		{"a URL that is none", one(newIngress("web", host, notes{"auth-url": "id.example.org"}, "/>web")),
