@@ -8,7 +8,6 @@ type affinity struct {
 	legacy bool // a canary has none of its own
 	name   string
 	path   string
-	fields string // of the cookie, as they are set, from its lifetime on
 	domain string
 	age    string
 	expiry bool

@@ -190,7 +190,6 @@ func (v *annotationReader) readSentHeaders() bool {
 
 // clientAuth is what certificates of clients are asked for (N30).
 type clientAuth struct {
-	secret    string
 	hasCA     bool // the Secret has authorities
 	verify    string
 	errorPage string
@@ -227,7 +226,7 @@ func (v *annotationReader) readClientAuth() clientAuth {
 		v.deny(annotation, "names a Secret without certificates")
 		return clientAuth{err: v.denied, from: from}
 	}
-	a := clientAuth{secret: name, hasCA: secret.has("ca.crt"), from: from}
+	a := clientAuth{hasCA: secret.has("ca.crt"), from: from}
 	if a.verify, state = v.text("auth-tls-verify-client"); state != present || !verifyPattern.MatchString(a.verify) {
 		a.verify = "on"
 	}

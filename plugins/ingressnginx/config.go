@@ -124,27 +124,27 @@ func (c *config) isExcepted(key, path string) bool {
 }
 
 // globalAuth is the external authentication of all locations that have no other; nil: none.
-func (control *controller) globalAuth() *externalAuth {
-	c := control.config
-	u := parseURL(c.data["global-auth-url"])
+func (c *controller) globalAuth() *externalAuth {
+	own := c.config
+	u := parseURL(own.data["global-auth-url"])
 	if u == nil {
 		return nil
 	}
-	a := &externalAuth{from: "global-auth-url of ConfigMap " + c.ref.FullName(),
-		unreachable: control.isUnreachable(u.Hostname())}
-	if parseURL(c.data["global-auth-signin"]) != nil {
-		a.signin = c.data["global-auth-signin"]
-		a.signinParameter = strings.TrimSpace(c.data["global-auth-signin-redirect-param"])
+	a := &externalAuth{from: "global-auth-url of ConfigMap " + own.ref.FullName(),
+		unreachable: c.isUnreachable(u.Hostname())}
+	if parseURL(own.data["global-auth-signin"]) != nil {
+		a.signin = own.data["global-auth-signin"]
+		a.signinParameter = strings.TrimSpace(own.data["global-auth-signin-redirect-param"])
 	}
-	for _, h := range c.list("global-auth-response-headers") {
+	for _, h := range own.list("global-auth-response-headers") {
 		if headerPattern.MatchString(h) {
 			a.responseHeaders = append(a.responseHeaders, h)
 		}
 	}
-	if c.data["global-auth-snippet"] != "" {
-		a.unknown = "global-auth-snippet of ConfigMap " + c.ref.FullName() + " may change what the service answers"
+	if own.data["global-auth-snippet"] != "" {
+		a.unknown = "global-auth-snippet of ConfigMap " + own.ref.FullName() + " may change what the service answers"
 	}
-	a.cached = c.data["global-auth-cache-key"] != ""
+	a.cached = own.data["global-auth-cache-key"] != ""
 	return a
 }
 
