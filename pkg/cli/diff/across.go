@@ -2,6 +2,7 @@ package diff
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,6 +28,11 @@ func namesEndpoint(arg string) bool {
 
 // checkIngressFlags refuses settings that cannot be compared.
 func (f *Behavior) checkIngressFlags() error {
+	for _, name := range []string{f.Before, f.After} {
+		if name != "" && !namesEndpoint(name) {
+			return failure.Usage("write ingress:CLASS or gateway:NAMESPACE/NAME", "%q names no proxy", name)
+		}
+	}
 	for _, name := range f.Also {
 		if !slices.Contains(behavior.AlsoSettings(), name) {
 			return failure.Usage("use: "+strings.Join(behavior.AlsoSettings(), ", "), "--also: unknown setting %q", name)
@@ -57,8 +63,8 @@ func (f *Options) compareEndpoints(ctx context.Context) error {
 func (f *Options) chooseEndpoints(before, after *source.Session) (ends [2]behavior.Endpoint, across bool, err error) {
 	for i, s := range []*source.Session{before, after} {
 		ends[i].Gateway = topology.None
-		if len(f.Args) == 2 && namesEndpoint(f.Args[i]) {
-			if ends[i], err = findEndpoint(s, f.Args[i]); err != nil {
+		if name := f.endpointName(i); name != "" {
+			if ends[i], err = findEndpoint(s, name); err != nil {
 				return ends, false, err
 			}
 		} else if proxies := s.Proxies(); len(proxies) > 0 && !hasGateways(s) {
@@ -67,6 +73,14 @@ func (f *Options) chooseEndpoints(before, after *source.Session) (ends [2]behavi
 		across = across || ends[i].Proxy != nil
 	}
 	return ends, across, nil
+}
+
+// endpointName returns what names the proxy of a side; "": nothing does.
+func (f *Options) endpointName(side int) string {
+	if len(f.Args) == 2 && namesEndpoint(f.Args[side]) {
+		return f.Args[side]
+	}
+	return []string{f.Behavior.Before, f.Behavior.After}[side]
 }
 
 // findEndpoint finds the proxy that an argument names.
@@ -94,7 +108,7 @@ func (f *Options) compareAcross(before, after *source.Session, ends [2]behavior.
 	if b.Weights != "" || len(b.Protect) > 0 {
 		return failure.Usage("drop it", "--weights and --protect compare Gateways, and a side is the proxy of Ingresses")
 	}
-	q.Also = b.Also
+	q.Also, q.IngressHostsOnly = b.Also, f.endpointName(0)+f.endpointName(1) != ""
 	if b.RequestsFile != "" {
 		lines, err := requestline.ReadFile(b.RequestsFile, f.Environment.Streams.In)
 		if err != nil {
@@ -124,4 +138,16 @@ func (f *Options) compareAcross(before, after *source.Session, ends [2]behavior.
 		return failure.NoAnswer("not proved that every request gets the same", "the answer says what is not known")
 	}
 	return nil
+}
+
+// noteIngresses says that Ingresses of a side with Gateways are not compared.
+func (f *Options) noteIngresses(before, after *source.Session, out *behavior.BehaviorDiff) {
+	for i, s := range []*source.Session{before, after} {
+		for _, p := range s.Proxies() {
+			if len(p.Hosts) > 0 {
+				out.AddLeftOut(fmt.Sprintf("Ingresses of class %s on the %s side, which has Gateways as well: --%s %s%s compares them",
+					p.Class, []string{"first", "second"}[i], []string{"before", "after"}[i], ingressPrefix, p.Class))
+			}
+		}
+	}
 }

@@ -24,6 +24,8 @@ type Behavior struct {
 	Live         bool // both sides are in the cluster
 	RequestsFile string
 	Also         []string
+
+	Before, After string // the proxy of a side that has several, as ingress:CLASS or gateway:NAMESPACE/NAME
 }
 
 func (f *Behavior) addFlags(fs *pflag.FlagSet) {
@@ -41,6 +43,9 @@ func (f *Behavior) addFlags(fs *pflag.FlagSet) {
 func (f *Behavior) addIngressFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.Live, "live", false,
 		"with --behavior ingress:CLASS gateway:NAMESPACE/NAME: compare the two in the cluster")
+	fs.StringVar(&f.Before, "before", "",
+		"with --behavior: what of the first side is compared, as ingress:CLASS or gateway:NAMESPACE/NAME (default: its Gateways, else its Ingresses)")
+	fs.StringVar(&f.After, "after", "", "the same of the second side")
 	fs.StringVar(&f.RequestsFile, "requests-file", "",
 		"with --behavior and Ingresses: file with requests to compare as well, one per line as in 'request', or - for standard input")
 	fs.StringSliceVar(&f.Also, "also", nil,
@@ -56,6 +61,8 @@ func (f *Behavior) checkFlags(format string) error {
 			format)
 	case f.Enabled:
 		return f.checkIngressFlags()
+	case f.Before+f.After != "":
+		return failure.Usage("add --behavior", "--before and --after compare what requests get")
 	case f.Live, f.RequestsFile != "", len(f.Also) > 0:
 		return failure.Usage("add --behavior", "--live, --requests-file and --also compare what requests get")
 	case f.NoNewAccess:
@@ -99,6 +106,7 @@ func (f *Options) compareBehavior(before, after *source.Session, kinds []model.G
 	if err != nil {
 		return err
 	}
+	f.noteIngresses(before, after, out)
 	if err := f.writeBehavior(after, out); err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/space"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/collect"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
@@ -22,8 +24,8 @@ type Endpoint struct {
 	Gateway topology.NodeID // topology.None: every one
 }
 
-// maxProbes is how many requests are compared; beyond it, the comparison is not complete.
-const maxProbes = 200_000
+// maxClasses is how many classes of requests are compared; beyond it, the comparison is not complete.
+const maxClasses = 200_000
 
 // acrossComparer compares what requests get at two proxies that different objects configure.
 type acrossComparer struct {
@@ -35,8 +37,10 @@ type acrossComparer struct {
 	index     map[string]int // the position of a change, by what changes
 	undecided map[string]*prove.Undecided
 	hosts     []HostCoverage
-	probes    int
-	problems  [2][]model.Problem
+	problems  [2][]model.Problem // of the proxies
+
+	collectors   [2]*collect.Collector // of what else is wrong with the inputs
+	ingressHosts []string              // that Ingresses name
 }
 
 // acrossChange is a difference with the requests for which it is the same.
@@ -54,12 +58,12 @@ func CompareAcross(before, after view.Input, ends [2]Endpoint, q Query) (*Behavi
 		out: &BehaviorDiff{Items: []BehaviorChange{}, Undecided: []prove.Undecided{}, LeftOut: []string{},
 			Protects: []string{}}}
 	for i, in := range c.inputs {
+		g := newGatewayAnswerer(in, q.Kinds, ends[i].Gateway)
+		c.sides[i], c.collectors[i] = g, g.writer.Collector
 		if p := ends[i].Proxy; p != nil {
 			c.sides[i], c.problems[i] = proxyAnswerer{p}, slices.Clone(p.Problems)
-			continue
+			c.ingressHosts = append(c.ingressHosts, p.Hosts...)
 		}
-		g := newGatewayAnswerer(in, q.Kinds, ends[i].Gateway)
-		c.sides[i] = g
 	}
 	for _, h := range splitHosts(append(c.sides[0].listHosts(), c.sides[1].listHosts()...)) {
 		if err := c.compareHost(h); err != nil {
@@ -77,16 +81,23 @@ func CompareAcross(before, after view.Input, ends [2]Endpoint, q Query) (*Behavi
 
 // compareHost compares the requests to a class of hosts.
 func (c *acrossComparer) compareHost(h hostClass) error {
+	if c.query.IngressHostsOnly && !slices.ContainsFunc(c.ingressHosts,
+		func(name string) bool { return gatewayapi.CoversHostname(name, h.host) }) {
+		if hasNamedHost(h) {
+			c.hosts = append(c.hosts, HostCoverage{Host: h.host, After: true})
+		}
+		return nil
+	}
 	was, is := c.sides[0].findTests(h.host), c.sides[1].findTests(h.host)
 	paths, ok := space.SplitTexts(request.AspectPath, "", append(slices.Clone(was.Paths), is.Paths...))
 	if !ok {
-		c.addUndecided("the regular expressions on paths tell apart more than can be followed", "http://"+h.host+"/")
+		c.addUndecided("the regular expressions on paths tell apart more than can be followed", hostRequest(h.host))
 		return nil
 	}
 	fields, ok := splitFields(append(slices.Clone(was.Fields), is.Fields...))
 	if !ok {
 		c.addUndecided("the matches on headers and query parameters tell apart more than can be followed",
-			"http://"+h.host+"/")
+			hostRequest(h.host))
 		return nil
 	}
 	schemes := []bool{false}
@@ -94,7 +105,7 @@ func (c *acrossComparer) compareHost(h hostClass) error {
 	case was.TLS:
 		schemes = append(schemes, true)
 	case is.TLS:
-		c.addLeftOut("requests over https to hosts that have no certificate before, such as " + h.host)
+		c.out.AddLeftOut("requests over https to hosts that have no certificate before, such as " + h.host)
 	}
 	served := HostCoverage{Host: h.host}
 	for _, secure := range schemes {
@@ -116,6 +127,13 @@ func (c *acrossComparer) compareHost(h hostClass) error {
 	return nil
 }
 
+// hostRequest returns the plainest request to a host.
+func hostRequest(host string) *request.Request {
+	r := newProbe(host, false, "GET", "/", request.Request{})
+	r.Complete()
+	return &r
+}
+
 // newProbe returns a request to a host.
 func newProbe(host string, secure bool, method, path string, fields request.Request) request.Request {
 	r := request.Request{Protocol: request.HTTP, Secure: secure, Address: host, Port: defaultPort(secure), Host: host,
@@ -134,25 +152,62 @@ func (c *acrossComparer) compareProbe(p probe, was, is ingress.Tests, served *Ho
 	served.Before = served.Before || before.Outcome != request.NoMatch
 	served.After = served.After || after.Outcome != request.NoMatch
 	dims := joinTests(was, is, before.decides, after.decides)
-	all := c.listCircumstances(dims, len(before.NeedsAuth)+len(after.NeedsAuth) > 0, p.request.Secure)
-	for _, one := range all {
+	for _, one := range c.listCircumstances(dims, len(before.NeedsAuth)+len(after.NeedsAuth) > 0, p.request.Secure) {
 		r := p
 		r.request.Circumstances = one.circumstances
 		r.words = append(slices.Clone(p.words), one.words...)
-		made, err := c.compareAndCount(r)
-		if err != nil {
+		if err := c.compareClass(r); err != nil {
 			return err
-		}
-		if !made {
-			continue
-		}
-		for _, variant := range listVariants(r.request) {
-			if _, err := c.compareAndCount(probe{variant, r.words}); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// compareClass compares the requests of a class: one of them, and where an answer is made of its path or
+// query, some more.
+func (c *acrossComparer) compareClass(p probe) error {
+	if c.out.Classes++; c.out.Classes > maxClasses {
+		c.addUndecided("there are more classes of requests than are compared", &p.request)
+		return nil
+	}
+	all := []request.Request{p.request}
+	found := map[int]bool{}
+	for i := 0; i < len(all); i++ {
+		before, after, err := c.answerBoth(&all[i])
+		if err != nil {
+			return err
+		}
+		at, why := c.countAnswers(probe{all[i], p.words}, before, after)
+		if why != "" {
+			c.addUndecided(why, &all[i])
+		}
+		if at >= 0 {
+			found[at] = true
+		}
+		if i == 0 && (before.isMadeOf(&p.request) || after.isMadeOf(&p.request)) {
+			all = append(all, listVariants(p.request)...)
+		}
+	}
+	c.countClass(found)
+	return nil
+}
+
+// countClass counts a class for which something differs.
+func (c *acrossComparer) countClass(changes map[int]bool) {
+	var changed, opened, closed, gained bool
+	for at := range changes {
+		one := &c.changes[at].change
+		changed = changed || !one.Beyond
+		gained = gained || one.Difference == NewAccess
+		opened = opened || one.Access == AccessOpened
+		closed = closed || one.Access == AccessClosed
+	}
+	for n, is := range map[*int]bool{&c.out.Changed: changed, &c.out.Opened: opened, &c.out.Closed: closed,
+		&c.out.gained: gained} {
+		if is {
+			*n++
+		}
+	}
 }
 
 // joinTests returns what any of several tells apart besides paths and fields.
@@ -232,23 +287,6 @@ func (c *acrossComparer) answerBoth(r *request.Request) (before, after *sideAnsw
 	return before, after, err
 }
 
-// compareAndCount compares one request; made: an answer is made of its path or query.
-func (c *acrossComparer) compareAndCount(p probe) (made bool, err error) {
-	if c.probes++; c.probes > maxProbes {
-		c.addUndecided("there are more classes of requests than are compared", p.request.Host)
-		return false, nil
-	}
-	before, after, err := c.answerBoth(&p.request)
-	if err != nil {
-		return false, err
-	}
-	c.out.Classes++
-	if _, why := c.countAnswers(p, before, after); why != "" {
-		c.addUndecided(why, p.request.Text)
-	}
-	return before.isMadeOf(&p.request) || after.isMadeOf(&p.request), nil
-}
-
 // isMadeOf reports whether the answer is made of the request's path: a redirect, or another path at the
 // backend.
 func (s *sideAnswer) isMadeOf(r *request.Request) bool {
@@ -303,30 +341,18 @@ func (c *acrossComparer) addChange(p probe, change BehaviorChange, before, after
 	default:
 		one.change.More++
 	}
-	if !change.Beyond {
-		c.out.Changed++
-	}
-	switch change.Access {
-	case AccessOpened:
-		c.out.Opened++
-	case AccessClosed:
-		c.out.Closed++
-	}
 	return at
 }
 
-func (c *acrossComparer) addUndecided(why, example string) {
+func (c *acrossComparer) addUndecided(why string, example *request.Request) {
 	u := c.undecided[why]
 	if u == nil {
-		u = &prove.Undecided{Why: why, Example: example}
+		u = &prove.Undecided{Why: why, Example: example.Text}
 		c.undecided[why] = u
 	}
 	u.Classes++
-}
-
-func (c *acrossComparer) addLeftOut(what string) {
-	if !slices.Contains(c.out.LeftOut, what) {
-		c.out.LeftOut = append(c.out.LeftOut, what)
+	if !slices.Contains(u.Hosts, example.Host) {
+		u.Hosts = append(u.Hosts, example.Host)
 	}
 }
 
@@ -336,20 +362,21 @@ func (c *acrossComparer) compareRequest(r request.Request) error {
 	if err != nil {
 		return err
 	}
+	changes := map[int]bool{}
 	out := ComparedRequest{Request: requests.NewRequestText(&r), Before: c.describeSide(0, before),
 		After: c.describeSide(1, after), Verdict: Equivalent}
 	at, why := c.countAnswers(probe{r, []string{r.Text}}, before, after)
 	switch {
 	case why != "":
 		out.Verdict = NotProved
-		c.addUndecided(why, r.Text)
+		c.addUndecided(why, &r)
 	case at >= 0:
-		out.change = at
-		out.hasChange = true
+		out.change, out.hasChange, changes[at] = at, true, true
 		if !c.changes[at].change.Beyond {
 			out.Verdict = Different
 		}
 	}
+	c.countClass(changes)
 	c.out.Requests = append(c.out.Requests, out)
 	return nil
 }
@@ -389,6 +416,10 @@ func (c *acrossComparer) buildResult() {
 		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
 	})
 	out.Hosts, out.oneInput = orderHosts(c.hosts), c.inputs[0].Resolution == c.inputs[1].Resolution
+	for i := range c.problems {
+		c.problems[i] = append(c.problems[i], c.collectors[i].CollectProblems()...)
+	}
+	out.assumed = listAssumptions(c.problems)
 	problems, news := diff.JoinProblems(c.problems[0], c.problems[1])
 	out.news = model.SortProblems(news)
 	out.Finish("BehaviorDiff", problems)
@@ -425,5 +456,19 @@ func (c *acrossComparer) describeSide(side int, got *sideAnswer) BehaviorSide {
 		out.Route, out.Rule = &ref, &index
 	}
 	out.Filters = a.Filters
+	return out
+}
+
+// listAssumptions returns what is assumed of the proxies because the input does not tell, each once.
+func listAssumptions(problems [2][]model.Problem) []string {
+	var out []string
+	for _, all := range problems {
+		for _, p := range all {
+			assumed := p.Code == model.NotEvaluated || p.Code == model.OrderSensitive
+			if assumed && p.Severity == model.Info && !slices.Contains(out, p.Message) {
+				out = append(out, p.Message)
+			}
+		}
+	}
 	return out
 }

@@ -17,8 +17,11 @@ import (
 
 // AlsoSettings are the settings that a verdict can be about besides what it is always about.
 func AlsoSettings() []string {
-	return []string{"bodyLimit", "timeouts", "retries", "limits", "buffering", "affinity", "cors", "headers"}
+	return []string{"bodyLimit", "timeouts", "retries", "limits", "buffering", "affinity"}
 }
+
+// comparableSettings are the settings that mean the same at every proxy.
+var comparableSettings = []string{"bodyLimit", "limits", "affinity"}
 
 // countSettings notes the settings of two answers of backends that differ, and returns the position of
 // the change; -1: none does. A change counts if it is of what was asked about; of the others those are
@@ -33,7 +36,7 @@ func (c *acrossComparer) countSettings(p probe, before, after *sideAnswer) int {
 		switch {
 		case slices.Contains(c.query.Also, family):
 			asked = append(asked, change)
-		case change.PolicyKind != "":
+		case change.PolicyKind != "" && slices.Contains(comparableSettings, family):
 			beyond = append(beyond, change)
 		}
 	}

@@ -22,14 +22,20 @@ func (d *BehaviorDiff) acrossHeadline() string {
 		return "not proved: no difference is known, and not all of " + classes + " could be compared"
 	}
 	text := fmt.Sprintf("different: %d of %s", d.Changed, classes)
-	if d.Opened > 0 {
-		text += "; " + view.FormatCount(d.Opened, "gets access that it did not have|get access that they did not have")
+	if d.gained > 0 {
+		text += "; " + view.FormatCount(d.gained, "gets access that it did not have|get access that they did not have")
+	}
+	if more := d.Opened - d.gained; more > 0 {
+		text += "; " + view.FormatCount(more, "is not redirected any more|are not redirected any more")
 	}
 	if d.Closed > 0 {
 		text += "; " + view.FormatCount(d.Closed, "loses access or is protected now|lose access or are protected now")
 	}
 	return text
 }
+
+// maxAssumed is how many assumptions are listed below a table.
+const maxAssumed = 6
 
 // differenceWords say a difference in words.
 func differenceWords() map[Difference]string {
@@ -63,6 +69,14 @@ func (d *BehaviorDiff) buildAcrossTable(o view.TableOptions) view.Table {
 	for _, what := range d.LeftOut {
 		t.Footer = append(t.Footer, "not compared: "+what)
 	}
+	shown := d.assumed
+	if !o.Wide {
+		shown = shown[:min(len(shown), maxAssumed)]
+	}
+	for _, what := range shown {
+		t.Footer = append(t.Footer, "assumed: "+what)
+	}
+	t.Footer = append(t.Footer, view.FormatMoreLine(len(d.assumed)-len(shown), "assumption")...)
 	t.Footer = append(t.Footer, d.IncompleteLines()...)
 	return t
 }

@@ -1,6 +1,7 @@
 package behavior
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -47,12 +48,33 @@ type gatewayAnswerer struct {
 	competition request.Competition
 	writer      requests.Writer
 	destination request.Destination
+	ports       map[bool]int32 // on which requests come without TLS and with it
 }
 
 func newGatewayAnswerer(in view.Input, kinds []model.GroupKind, gateway topology.NodeID) *gatewayAnswerer {
-	return &gatewayAnswerer{input: in, competition: request.Competition{Matcher: in.Matcher},
+	out := &gatewayAnswerer{input: in, competition: request.Competition{Matcher: in.Matcher},
 		writer:      requests.Writer{Collector: collect.NewForRequests(in.Resolution, kinds), Judges: in.Judges},
-		destination: request.Destination{Gateway: gateway}}
+		destination: request.Destination{Gateway: gateway}, ports: map[bool]int32{}}
+	for _, secure := range []bool{false, true} {
+		out.ports[secure] = out.choosePort(secure)
+	}
+	return out
+}
+
+// choosePort returns the port of the listeners on which requests come: that of URLs without a port, or
+// the first one where no listener has that, as a Service in front of the proxies translates ports.
+func (g *gatewayAnswerer) choosePort(secure bool) int32 {
+	usual, first := defaultPort(secure), int32(0)
+	for _, e := range g.competition.Entries(g.destination) {
+		switch {
+		case e.Secure != secure:
+		case e.Port == usual:
+			return usual
+		case first == 0:
+			first = e.Port
+		}
+	}
+	return cmp.Or(first, usual)
 }
 
 // listHosts returns the hostnames of the listeners and of the routes, those of routes that no
@@ -78,7 +100,7 @@ var httpRouteKind = model.GroupKind{Group: "gateway.networking.k8s.io", Kind: "H
 func (g *gatewayAnswerer) findTests(host string) ingress.Tests {
 	var out ingress.Tests
 	for _, e := range g.competition.Entries(g.destination) {
-		if e.Port != defaultPort(e.Secure) {
+		if e.Port != g.ports[e.Secure] {
 			continue
 		}
 		rivals := g.competition.Competitors(e, g.destination, host, request.HTTP)
@@ -108,6 +130,9 @@ func defaultPort(secure bool) int32 {
 }
 
 func (g *gatewayAnswerer) answerRequest(r request.Request) (*sideAnswer, error) {
+	if r.Port == defaultPort(r.Secure) {
+		r.Port = g.ports[r.Secure]
+	}
 	all, err := g.input.Matcher.FindAll(r, g.destination)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,8 @@ type Query struct {
 	// Of a comparison with the proxy of Ingresses:
 	Requests []request.Request // each is compared, beside all others
 	Also     []string          // settings that the verdict is about as well
+	// IngressHostsOnly leaves out requests to hosts that no Ingress names.
+	IngressHostsOnly bool
 }
 
 // Compare compares what every request gets in two inputs. Names of routes, rules and policies are
@@ -297,9 +299,12 @@ func (d *behaviorComparer) collectLeftOut() {
 	}
 }
 
-func (d *behaviorComparer) addLeftOut(what string) {
-	if !slices.Contains(d.out.LeftOut, what) {
-		d.out.LeftOut = append(d.out.LeftOut, what)
+func (d *behaviorComparer) addLeftOut(what string) { d.out.AddLeftOut(what) }
+
+// AddLeftOut notes something that may get requests as well and is not compared.
+func (d *BehaviorDiff) AddLeftOut(what string) {
+	if !slices.Contains(d.LeftOut, what) {
+		d.LeftOut = append(d.LeftOut, what)
 	}
 }
 

@@ -65,6 +65,8 @@ type BehaviorDiff struct {
 	news        []model.Problem
 	accessKnown bool // it is known who gets access
 	oneInput    bool // both sides are of one input
+	assumed     []string
+	gained      int // of those opened, the classes that no backend got or that had to show a credential
 }
 
 // HostCoverage says which sides serve a host.

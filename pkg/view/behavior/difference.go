@@ -43,6 +43,8 @@ func compareAnswers(before, after *sideAnswer) (Difference, string) {
 	switch {
 	case before.isRefused() && after.isRefused():
 		return "", ""
+	case len(before.NeedsAuth) > 0 && after.openedAccess() != "":
+		return NewAccess, AccessOpened
 	case b == request.Redirect && a == request.Redirect:
 		if before.Status != after.Status || tidyLocation(before.Location) != tidyLocation(after.Location) {
 			return OtherRedirect, ""
@@ -63,8 +65,8 @@ func compareAnswers(before, after *sideAnswer) (Difference, string) {
 			return NewAccess, access
 		}
 		return BackendNow, ""
-	case b == request.Matched && a == request.Denied && after.DeniedBy != ingress.BodySize:
-		return AccessLost, before.closedAccess()
+	case b == request.Matched && after.isRefused() && after.DeniedBy != ingress.BodySize:
+		return AccessLost, AccessClosed
 	case b == a && before.Status == after.Status:
 		return "", ""
 	}
@@ -93,8 +95,11 @@ func compareMatched(before, after *sideAnswer) (Difference, string) {
 	return "", ""
 }
 
-// isRefused reports whether the proxy refuses the request.
+// isRefused reports whether the proxy refuses the request, or sends its client to sign in.
 func (s *sideAnswer) isRefused() bool {
+	if s.Outcome == request.Redirect {
+		return s.Status == 302 && len(s.NeedsAuth) > 0
+	}
 	return s.Outcome == request.NoMatch || s.Outcome == request.Denied || s.Outcome == request.Misdirected
 }
 
