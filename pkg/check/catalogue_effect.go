@@ -20,6 +20,10 @@ var effectRules = []model.Rule{
 		Summary: "a parentRef of a route names a section, a port or an object that its Gateway, its ListenerSet or the cluster does not have; what is only missing from the files is no such case",
 		Fix:     "correct the parentRef"},
 
+	{ID: model.HostAlsoIngress, Severities: notes,
+		Summary: "a host of an Ingress is also one of an HTTPRoute that is attached to a Gateway: both serve it, and DNS decides which of the two gets a request",
+		Fix:     "nothing while you move from one to the other; then delete the Ingress, or the hostname of the route"},
+
 	{ID: model.EmptyPolicyShields, Severities: warnings, Clause: "E4",
 		Summary: "a policy without any settings keeps those of other policies out of force",
 		Fix:     "remove the policy; one that is meant to switch a default off can be suppressed"},

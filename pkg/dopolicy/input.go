@@ -10,6 +10,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dataplane"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/describe"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/lint"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/plugin"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
@@ -259,8 +260,9 @@ func (e *Engine) completeOptions(o check.Options) check.Options {
 		return e.admission.Unjudged(r.Snapshot, func(gk model.GroupKind) bool { return r.Kind(gk) != nil })
 	}
 	o.Findings = func(r *resolve.Resolution) []model.Problem {
-		out := plugin.FindProblems(e.plugins, r)
-		for _, p := range plugin.ReadProxies(e.plugins, r.Snapshot) {
+		proxies := plugin.ReadProxies(e.plugins, r.Snapshot)
+		out := append(plugin.FindProblems(e.plugins, r), lint.FindSharedHosts(r, proxies)...)
+		for _, p := range proxies {
 			out = append(out, p.Problems...)
 		}
 		return out

@@ -108,6 +108,8 @@ const (
 	InvalidSchema   Code = "InvalidSchema"
 	NoSchema        Code = "NoSchema"
 
+	HostAlsoIngress Code = "HostAlsoIngress"
+
 	// Those about proxies of Ingress objects.
 	ConfigurationRefused  Code = "ConfigurationRefused"
 	AuthenticationDropped Code = "AuthenticationDropped"
