@@ -44,7 +44,7 @@ var kindRules = []model.Rule{
 	{ID: model.Inferred, Severities: notes,
 		Summary: "how a policy kind is read is inferred in part, because its controller is closed or its documentation silent", Fix: "compare with what the cluster reports before you rely on it; the vendor's page says what is known"},
 	{ID: model.OrderUncertain, Severities: warnings,
-		Summary: "policies on one target, ListenerSets that contend for a listener, or routes with equal matches are ordered by name because creation times are missing or the implementation leaves their order open, and another order would change the result", Fix: "let them not compete, or read them from the cluster with their times", Clause: "E9, G23, G47"},
+		Summary: "policies on one target, ListenerSets that contend for a listener, routes with equal matches, or Ingresses with one path are ordered by name because creation times are missing or the implementation leaves their order open, and another order would change the result", Fix: "let them not compete, or read them from the cluster with their times", Clause: "E9, G23, G47"},
 	{ID: model.OrderSensitive, Severities: notes, Summary: "the other direction of the fold would give another result",
 		Fix: "ask the implementation; `fold: bottomUp` in a descriptor settles it", Clause: "P27"},
 }

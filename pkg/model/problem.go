@@ -110,14 +110,6 @@ const (
 
 	HostAlsoIngress Code = "HostAlsoIngress"
 
-	// Those about proxies of Ingress objects.
-	ConfigurationRefused  Code = "ConfigurationRefused"
-	AuthenticationDropped Code = "AuthenticationDropped"
-	SnippetIgnored        Code = "SnippetIgnored"
-	CanaryLeaks           Code = "CanaryLeaks"
-	UnclaimedPathInherits Code = "UnclaimedPathInherits"
-	HostIsRegex           Code = "HostIsRegex"
-
 	// Those about requirements that could not be held against the input. Of requirements that are
 	// not met the code is "requirement/NAME".
 	RequirementUnknown        Code = "RequirementUnknown"

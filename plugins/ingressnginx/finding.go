@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
 // findProblems lists what is wrong with the Ingresses, or not to be seen in them.
 func (p *proxy) findProblems(dropped []*entry) []model.Problem {
-	out := slices.Clone(p.control.problems)
+	out := append(slices.Clone(p.control.problems), p.control.findUnread()...)
 	out = append(out, p.findRefusal()...)
 	for _, e := range dropped {
 		out = append(out, e.findDrop())
@@ -22,6 +23,26 @@ func (p *proxy) findProblems(dropped []*entry) []model.Problem {
 		out = append(out, s.findProblems()...)
 	}
 	return model.SortProblems(append(out, p.findLeaks()...))
+}
+
+// findUnread says what the cluster did not let be read that the proxy depends on.
+func (c *controller) findUnread() []model.Problem {
+	var out []model.Problem
+	add := func(kind model.GroupKind, namespace, what string) {
+		if c.in.Cluster.IsUnread(kind, namespace) {
+			out = append(out, model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
+				Ref:     &model.Ref{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: "*"},
+				Message: fmt.Sprintf("objects of kind %s may not be listed: %s", kind.Kind, what),
+				Hint:    "ask for the permission to list them"})
+		}
+	}
+	if c.workload == nil {
+		for _, kind := range []string{"Deployment", "DaemonSet"} {
+			add(model.GroupKind{Group: "apps", Kind: kind}, c.config.ref.Namespace, "the flags of the controller are not known")
+		}
+	}
+	add(ingressClassKind, "", "a class is taken to be of the controller if it has the usual name")
+	return out
 }
 
 // newProblem makes a problem of an annotation of the Ingress.
@@ -40,9 +61,9 @@ func (p *proxy) findRefusal() []model.Problem {
 	if p.refused == "" {
 		return nil
 	}
-	problem := model.Problem{Severity: model.Error, Code: model.ConfigurationRefused,
+	problem := model.Problem{Severity: model.Error, Code: configurationRefused.ID,
 		Message: "nginx refuses the configuration: " + p.refused,
-		Hint:    "until it is repaired, no change of any Ingress is in force: what was there before stays"}
+		Hint:    "repair it: until then the proxy goes on with what it had, and no change of any Ingress is in force"}
 	if p.refusedBy != nil {
 		problem = problem.At(p.refusedBy.object)
 	}
@@ -53,9 +74,9 @@ func (p *proxy) findRefusal() []model.Problem {
 func (e *entry) findDrop() model.Problem {
 	for _, name := range e.reader.annotationNames() {
 		if r, _ := findAnnotationRule(name); r.risk == criticalRisk && r.risk > e.reader.control.maxRisk {
-			return e.newProblem(model.Warning, model.SnippetIgnored, name,
-				fmt.Sprintf("the Ingress is ignored as a whole because of %s: annotations-risk-level does not allow it", name),
-				"remove the annotation; its paths answer 404 now, and would be open without what the snippet does")
+			return e.newProblem(model.Warning, snippetIgnored.ID, name,
+				fmt.Sprintf("the Ingress is ignored as a whole because of %s, which annotations-risk-level does not allow", name),
+				"its paths get no requests until that is removed: let something else do what the snippet was written for first")
 		}
 	}
 	return model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
@@ -68,9 +89,10 @@ func (e *entry) findProblems() []model.Problem {
 	v := e.reader
 	var out []model.Problem
 	if v.openedBy != "" {
-		out = append(out, e.newProblem(model.Warning, model.AuthenticationDropped, v.openedBy,
-			fmt.Sprintf("the value of %s is not valid, and takes away the authentication that auth-url asks for", v.openedBy),
-			"everybody gets in: correct the value"))
+		// what becomes of requests is known: no answer is incomplete
+		out = append(out, e.newProblem(model.Warning, authenticationDropped.ID, v.openedBy,
+			fmt.Sprintf("everybody gets in: auth-url is not asked, as the value of %s is not valid", v.openedBy),
+			"correct the value, or remove the annotation"))
 	}
 	if v.denied != "" {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
@@ -79,7 +101,7 @@ func (e *entry) findProblems() []model.Problem {
 	if !v.control.config.boolean(snippetsAllowed, false) {
 		for _, name := range v.annotationNames() {
 			if strings.HasSuffix(name, "-snippet") && findRisk(name) == criticalRisk {
-				out = append(out, e.newProblem(model.Warning, model.SnippetIgnored, name,
+				out = append(out, e.newProblem(model.Warning, snippetIgnored.ID, name,
 					fmt.Sprintf("%s is ignored: %s is not true", name, snippetsAllowed),
 					"remove it, so that nobody relies on it"))
 			}
@@ -123,47 +145,66 @@ func (e *entry) serverUnknown() string {
 func (s *server) findProblems() []model.Problem {
 	var out []model.Problem
 	for _, n := range s.sensitive {
-		if !n.isInForce() {
+		if !n.isInForce() || n.root && !n.first.givesRest() && !n.second.givesRest() {
 			continue
 		}
-		out = append(out, model.Problem{Severity: model.Info, Code: model.OrderSensitive, Message: n.format(),
+		out = append(out, model.Problem{Severity: model.Info, Code: model.OrderUncertain, Message: n.format(),
 			Hint: "in the cluster the older one counts"}.At(n.first.object))
 	}
-	return append(append(out, s.findInheritance()...), s.findPlainPaths()...)
+	return append(append(out, s.findUnclaimedRoot().findInheritance(s.host)...), s.findPlainPaths()...)
 }
 
-// findInheritance finds what holds for paths that nobody has (N10).
-func (s *server) findInheritance() []model.Problem {
-	var root *location
+// findUnclaimedRoot returns the location that gets the requests to paths of the host that nobody has; nil:
+// somebody has the path /.
+func (s *server) findUnclaimedRoot() *location {
 	for _, l := range s.locations {
 		if l.path == "/" && !l.claimed && l.owner != nil && len(l.owner.rules) > 0 {
-			root = l
+			return l
 		}
 	}
-	if root == nil {
-		return nil
-	}
-	set := root.settings
-	var what []string
+	return nil
+}
+
+// givesRest reports whether the Ingress says anything for the paths that nobody has, were it the first of its
+// host.
+func (e *entry) givesRest() bool { return e.fallback != nil || len(e.listInherited()) > 0 }
+
+// listInherited lists the annotations of an Ingress that hold for the paths that nobody has. A redirect comes
+// first.
+func (e *entry) listInherited() []string {
+	var out []string
 	add := func(is bool, name string) {
 		if is {
-			what = append(what, name)
+			out = append(out, name)
 		}
 	}
-	v := root.owner.reader
-	add(set.redirect.url != "", set.redirect.by)
-	add(set.external != nil, "auth-url")
-	add(set.basic, "auth-type")
+	add(e.settings.redirect.url != "", e.settings.redirect.by)
+	add(e.settings.external != nil, "auth-url")
+	add(e.settings.basic, "auth-type")
 	for _, name := range []string{"allowlist-source-range", "denylist-source-range"} {
-		_, by, state := v.find(name)
+		_, by, state := e.reader.find(name)
 		add(state == present, by)
 	}
+	return out
+}
+
+// findInheritance finds what holds for paths that nobody has (N10). That requests are refused which nobody
+// would answer is a note.
+func (l *location) findInheritance(host string) []model.Problem {
+	if l == nil {
+		return nil
+	}
+	what := l.owner.listInherited()
 	if len(what) == 0 {
 		return nil
 	}
-	return []model.Problem{root.owner.newProblem(model.Info, model.UnclaimedPathInherits, what[0],
-		fmt.Sprintf("%s also %s for the paths of the host %s that no Ingress has, as it is the first of the host",
-			strings.Join(what, " and "), chooseVerb(len(what)), s.host),
+	severity := model.Warning
+	if l.settings.redirect.url == "" && l.upstream.builtin {
+		severity = model.Info
+	}
+	return []model.Problem{l.owner.newProblem(severity, unclaimedPathInherits.ID, what[0],
+		fmt.Sprintf("%s also %s for all paths of the host %s that no Ingress has",
+			strings.Join(what, " and "), chooseVerb(len(what)), host),
 		"give the path / an Ingress of its own, if that is not meant")}
 }
 
@@ -200,11 +241,11 @@ func (s *server) findPlainPaths() []model.Problem {
 		l := first[e]
 		text := fmt.Sprintf("the path %s of the host %s", l.ingressPath(), s.host)
 		if n := more[e]; n > 0 {
-			text += fmt.Sprintf(", as %d others of the Ingress,", n)
+			text += fmt.Sprintf(", and of %d more of this Ingress", n)
 		}
-		problem := model.Problem{Severity: model.Warning, Code: model.HostIsRegex,
-			Message: fmt.Sprintf("%s is an expression that takes all that begins with it, in any case, because of %s", text,
-				s.regexBy.owner.reader.name(by)),
+		problem := model.Problem{Severity: model.Warning, Code: hostIsRegex.ID,
+			Message: fmt.Sprintf("%s makes an expression of %s: it takes all that begins so, in any case",
+				s.regexBy.owner.reader.name(by), text),
 			Hint: "give the Ingress with the annotation a host of its own"}.At(e.object)
 		problem.Origin = &l.origin
 		out = append(out, problem)
@@ -218,8 +259,9 @@ func (p *proxy) findLeaks() []model.Problem {
 	for _, s := range p.ordered {
 		for _, l := range s.locations {
 			u := l.upstream
-			if !l.split && len(u.alternatives) > 0 && u.alternatives[0].isServed() && !u.splitAt[s][l.ingressPath()] {
-				others[u] = append(others[u], s.host+l.ingressPath())
+			if !l.split && len(u.alternatives) > 0 && u.alternatives[0].isServed() && !u.splitAt[s][l.ingressPath()] &&
+				l.settings.redirect.url == "" {
+				others[u] = append(others[u], publicHost(s.host)+l.ingressPath())
 			}
 		}
 	}
@@ -233,9 +275,9 @@ func (p *proxy) findLeaks() []model.Problem {
 			}
 			seen[u] = true
 			e := u.alternatives[0].from
-			out = append(out, e.newProblem(model.Warning, model.CanaryLeaks, "canary", fmt.Sprintf(
-				"the canary also gets requests to %s, which %s the same Service %s", formatPlaces(others[u]),
-				chooseUse(len(others[u])), u.endpoints.ref.FullName()),
+			out = append(out, e.newProblem(model.Warning, canaryLeaks.ID, "canary", fmt.Sprintf(
+				"the canary also gets requests to %s, which %s the same Service and port, %s:%d", formatPlaces(others[u]),
+				chooseUse(len(others[u])), u.endpoints.ref.FullName(), u.endpoints.port),
 				"give the path that is split a Service of its own"))
 		}
 	}
@@ -253,7 +295,7 @@ func chooseUse(n int) string {
 func formatPlaces(places []string) string {
 	const most = 3
 	if len(places) <= most {
-		return strings.Join(places, ", ")
+		return view.JoinWithAnd(places)
 	}
 	return fmt.Sprintf("%s and %d other paths", strings.Join(places[:most], ", "), len(places)-most)
 }

@@ -15,7 +15,7 @@ var kinds []byte
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "ingressnginx", Kinds: kinds, Ingresses: readProxy}
+	return plugin.Plugin{Name: "ingressnginx", Kinds: kinds, Ingresses: readProxy, Findings: listFindings()}
 }
 
 // readProxy makes the proxy of the Ingresses of the controller; nil: the input has none.
