@@ -20,8 +20,13 @@ type Options struct {
 	ReadAt  time.Time         // when it is read
 	Kinds   []model.GroupKind // what is read where it is served
 
-	// After are kinds that are read only if there are objects of another one, by that.
+	// DependentKinds are kinds that are read only if there are objects of another one, by that.
 	DependentKinds map[model.GroupKind][]model.GroupKind
+
+	// SideKinds are kinds on which answers about policies do not depend: that they may not be listed
+	// is a note. A cluster without the Gateway API is read if it has objects of one of them that others
+	// depend on.
+	SideKinds []model.GroupKind
 
 	// Bare lets a cluster without the Gateway API be read.
 	WithoutGatewayAPI bool
@@ -113,9 +118,8 @@ func (r *reader) readAll(ctx context.Context) error {
 	if err := r.checkFailedGroups(err); err != nil {
 		return err
 	}
-	if !r.options.WithoutGatewayAPI && !slices.ContainsFunc(r.served, func(k model.ServedKind) bool {
-		return k.Group == gatewayGroup || r.options.DependentKinds[k.GroupKind] != nil
-	}) {
+	serves, mayServe := r.findGatewayAPI()
+	if !serves && !mayServe {
 		return errNoGatewayAPI
 	}
 	var first []*model.ServedKind
@@ -127,7 +131,11 @@ func (r *reader) readAll(ctx context.Context) error {
 	if err := r.readEverywhere(ctx, append(r.newListJobs(first), r.definitionJobs()...)); err != nil {
 		return err
 	}
-	if err := r.readEverywhere(ctx, r.newListJobs(r.dependentKinds())); err != nil {
+	dependent := r.dependentKinds()
+	if !serves && len(dependent) == 0 {
+		return errNoGatewayAPI
+	}
+	if err := r.readEverywhere(ctx, r.newListJobs(dependent)); err != nil {
 		return err
 	}
 	for {
@@ -146,6 +154,24 @@ func (r *reader) readAll(ctx context.Context) error {
 		return errNothingAllowed
 	}
 	return r.readReports(ctx)
+}
+
+// findGatewayAPI reports whether the cluster serves what answers are about, and whether it may have objects
+// that take its place.
+func (r *reader) findGatewayAPI() (serves, mayServe bool) {
+	serves = r.options.WithoutGatewayAPI
+	for i := range r.served {
+		switch gk := r.served[i].GroupKind; {
+		case gk.Group == gatewayGroup:
+			serves = true
+		case r.options.DependentKinds[gk] == nil:
+		case slices.Contains(r.options.SideKinds, gk):
+			mayServe = true
+		default:
+			serves = true
+		}
+	}
+	return serves, mayServe
 }
 
 // checkFailedGroups notes the groups that the server names and does not serve now. It is an error

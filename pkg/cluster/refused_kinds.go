@@ -149,7 +149,13 @@ func (r *reader) readingProblems() []model.Problem {
 			out = append(out, r.missingDefinitionProblems()...)
 			continue
 		}
-		out = append(out, f.toProblems()...)
+		problems := f.toProblems()
+		if slices.Contains(r.options.SideKinds, f.kind.GroupKind) {
+			for i := range problems {
+				problems[i].Severity, problems[i].Code = model.Info, model.NotEvaluated
+			}
+		}
+		out = append(out, problems...)
 	}
 	return out
 }

@@ -20,6 +20,14 @@ type Knowledge struct {
 	read        []ReadAnnotation
 	connections []kindPattern
 	pointKinds  []pointKind
+	reads       []VendorRead
+}
+
+// VendorRead is a kind that a vendor reads though no policy asks for it, and others that matter only if there
+// are objects of it.
+type VendorRead struct {
+	Kind model.GroupKind
+	With []model.GroupKind
 }
 
 // parametersRule is a kind that parametersRefs may name, at Gateways of some controllers or of any.
@@ -127,6 +135,9 @@ func (k *Knowledge) PointKindOf(gk model.GroupKind) string {
 	return gk.Kind
 }
 
+// Reads returns what vendors read though no policy asks for it.
+func (k *Knowledge) Reads() []VendorRead { return slices.Clone(k.reads) }
+
 // knowledgeFields returns the fields of a Vendor document about what is known.
 func (r *vendorReader) knowledgeFields() map[string]form.Field {
 	return map[string]form.Field{"known": r.readKnownKinds,
@@ -134,7 +145,8 @@ func (r *vendorReader) knowledgeFields() map[string]form.Field {
 		"annotations":     func(n *yaml.Node) { r.List(n, r.addUnreadAnnotation) },
 		"annotationsRead": func(n *yaml.Node) { r.List(n, r.addReadAnnotation) },
 		"connections":     r.readConnections,
-		"points":          func(n *yaml.Node) { r.List(n, r.addPointKind) }}
+		"points":          func(n *yaml.Node) { r.List(n, r.addPointKind) },
+		"reads":           func(n *yaml.Node) { r.List(n, r.addRead) }}
 }
 
 func (r *vendorReader) readKnownKinds(n *yaml.Node) {
@@ -143,6 +155,20 @@ func (r *vendorReader) readKnownKinds(n *yaml.Node) {
 	for _, name := range names {
 		r.knowledge.kinds[model.ParseGroupKind(name)] = true
 	}
+}
+
+func (r *vendorReader) addRead(n *yaml.Node) {
+	var kind string
+	var with []string
+	r.Object(n, map[string]form.Field{"kind": r.Text(&kind), "with": r.Texts(&with)})
+	if kind == "" {
+		r.Fail(n, "field \"kind\" is missing")
+	}
+	read := VendorRead{Kind: model.ParseGroupKind(kind)}
+	for _, name := range with {
+		read.With = append(read.With, model.ParseGroupKind(name))
+	}
+	r.knowledge.reads = append(r.knowledge.reads, read)
 }
 
 func (r *vendorReader) readParameters(n *yaml.Node) {

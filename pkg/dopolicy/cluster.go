@@ -92,6 +92,7 @@ func (e *Engine) ReadServer(ctx context.Context, server *cluster.Server, o Clust
 	live.WithoutGatewayAPI = e.workloads
 	live.DependentKinds = e.laterKinds(o.Asked)
 	live.Kinds = e.wantedKinds(o.Asked, live.DependentKinds)
+	e.addVendorReads(&live, o.Asked)
 	live.UndecidedKinds = slices.DeleteFunc(e.catalog.UndecidedKinds(),
 		func(gk model.GroupKind) bool { return !slices.Contains(live.Kinds, gk) })
 	live.IsPolicyKind = e.otherKinds(o.Asked)
@@ -99,9 +100,43 @@ func (e *Engine) ReadServer(ctx context.Context, server *cluster.Server, o Clust
 	return cluster.Read(ctx, server, live)
 }
 
-// ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, and
-// the described policy kinds that are asked about with the kinds that they look at.
+// addVendorReads adds the kinds that vendors read though no policy asks for them, where the answer is not
+// about certain policy kinds. What is known of policies does not depend on them.
+func (e *Engine) addVendorReads(live *cluster.Options, asked func(*policy.Kind) bool) {
+	if asked != nil && !e.points {
+		return
+	}
+	needed := policyReads(e.catalog, asked)
+	if live.DependentKinds == nil {
+		live.DependentKinds = map[model.GroupKind][]model.GroupKind{}
+	}
+	for _, read := range e.catalog.Knowledge().Reads() {
+		live.Kinds = append(live.Kinds, read.Kind)
+		live.DependentKinds[read.Kind] = append(live.DependentKinds[read.Kind], read.With...)
+		for _, gk := range append([]model.GroupKind{read.Kind}, read.With...) {
+			if !slices.Contains(needed, gk) {
+				live.SideKinds = append(live.SideKinds, gk)
+			}
+		}
+	}
+}
+
+// ReadKinds are the kinds that are read from a cluster, sorted: those that make the topology, the
+// described policy kinds that are asked about with the kinds that they look at, and if it is not
+// asked about certain ones, what vendors read besides.
 func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
+	out := policyReads(catalog, asked)
+	if asked == nil {
+		for _, read := range catalog.Knowledge().Reads() {
+			out = append(append(out, read.Kind), read.With...)
+		}
+	}
+	slices.SortFunc(out, model.GroupKind.Compare)
+	return slices.Compact(out)
+}
+
+// policyReads are the kinds that are read for the sake of policies, sorted.
+func policyReads(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []model.GroupKind {
 	out := gatewayapi.Kinds()
 	for _, k := range catalog.Kinds() {
 		together := []*policy.Kind{k} // their policies stand in one order
@@ -125,7 +160,7 @@ func ReadKinds(catalog *descriptor.Catalog, asked func(*policy.Kind) bool) []mod
 // later.
 func (e *Engine) wantedKinds(asked func(*policy.Kind) bool,
 	dependent map[model.GroupKind][]model.GroupKind) []model.GroupKind {
-	out, known := ReadKinds(e.catalog, asked), gatewayapi.Kinds()
+	out, known := policyReads(e.catalog, asked), gatewayapi.Kinds()
 	for _, later := range dependent {
 		out = slices.DeleteFunc(out, func(gk model.GroupKind) bool {
 			return slices.Contains(later, gk) && !slices.Contains(known, gk)
