@@ -1,6 +1,7 @@
 package descriptor
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,9 @@ annotations:
 - {name: acme.example/, except: [acme.example/owner], noGates: [acme.example/strip], on: [HTTPRoute], does: Acme takes limits from them}
 - {name: acme.example/owner-limit, does: Acme limits the owner}
 connections: ["*Wall.acme.example", Fence]
+reads:
+- {kind: Door.acme.example, with: [ConfigMap, Hinge.acme.example]}
+- {kind: Lock.acme.example}
 `
 
 func TestKnowledge(t *testing.T) {
@@ -56,6 +60,11 @@ func TestKnowledge(t *testing.T) {
 		if !got {
 			t.Errorf("%s: it is not so", what)
 		}
+	}
+	reads := []VendorRead{{kind("Door.acme.example"), []model.GroupKind{{Kind: "ConfigMap"}, kind("Hinge.acme.example")}},
+		{Kind: kind("Lock.acme.example")}}
+	if !reflect.DeepEqual(k.Reads(), reads) {
+		t.Errorf("what is read besides: %v, want %v", k.Reads(), reads)
 	}
 }
 
