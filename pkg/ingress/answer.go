@@ -74,9 +74,9 @@ type Header struct {
 
 // StatusCount says how many of the requests that are sent at once get a status: at least and at most.
 type StatusCount struct {
-	Status int `json:"status"`
-	Least  int `json:"least"`
-	Most   int `json:"most"`
+	Status int `json:"status"` // of the answer
+	Least  int `json:"least"`  // that get it, whatever the timing
+	Most   int `json:"most"`   // that may get it
 }
 
 // Setting is a setting in force on a path. Names: bodyLimit, timeouts.*, retries.*, buffering.*,
