@@ -71,9 +71,9 @@ type BehaviorDiff struct {
 
 // HostCoverage says which sides serve a host.
 type HostCoverage struct {
-	Host   string `json:"host"`
-	Before bool   `json:"before"`
-	After  bool   `json:"after"`
+	Host   string `json:"host"`   // a name or a wildcard
+	Before bool   `json:"before"` // it is served before
+	After  bool   `json:"after"`  // it is served after
 }
 
 // ComparedRequest is what becomes of one request that was asked about.
