@@ -16,7 +16,7 @@ var ingressKind = model.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
 // listIngressPolicies returns what is in force on the paths of Ingresses: for each path that an
 // Ingress has, and for the one that the proxy adds to a host.
 func listIngressPolicies(q *view.Query) []view.EffectivePolicy {
-	if q.Targets != nil && q.Ingresses == nil || q.Kinds != nil && !slices.Contains(q.Kinds, ingressKind) {
+	if !asksIngresses(q) {
 		return nil
 	}
 	var out []view.EffectivePolicy
@@ -100,8 +100,16 @@ func setSpecField(spec map[string]any, path []string, value string) {
 	spec[path[len(path)-1]] = value
 }
 
-// collectProxyProblems returns what the proxies of Ingress objects cannot do.
+// asksIngresses reports whether a question is about Ingresses as well.
+func asksIngresses(q *view.Query) bool {
+	return (q.Targets == nil || q.Ingresses != nil) && (q.Kinds == nil || slices.Contains(q.Kinds, ingressKind))
+}
+
+// collectProxyProblems returns what the proxies of Ingress objects cannot do, if the question is about them.
 func collectProxyProblems(q *view.Query) []model.Problem {
+	if !asksIngresses(q) {
+		return nil
+	}
 	var out []model.Problem
 	for _, p := range q.Proxies {
 		out = append(out, p.Problems...)
