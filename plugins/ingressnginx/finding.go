@@ -41,6 +41,12 @@ func (c *controller) findUnread() []model.Problem {
 			add(model.GroupKind{Group: "apps", Kind: kind}, c.config.ref.Namespace, "the flags of the controller are not known")
 		}
 	}
+	if c.in.Cluster.HasUnread(endpointSliceKind) {
+		out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
+			Ref:     &model.Ref{Group: endpointSliceKind.Group, Kind: endpointSliceKind.Kind, Name: "*"},
+			Message: "objects of kind EndpointSlice may not be listed: Services are taken to be ready",
+			Hint:    "ask for the permission to list them"})
+	}
 	add(ingressClassKind, "", "a class is taken to be of the controller if it has the usual name")
 	return out
 }
