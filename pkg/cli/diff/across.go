@@ -145,7 +145,7 @@ func (f *Options) noteIngresses(before, after *source.Session, out *behavior.Beh
 	for i, s := range []*source.Session{before, after} {
 		for _, p := range s.Proxies() {
 			if len(p.Hosts) > 0 {
-				out.AddLeftOut(fmt.Sprintf("Ingresses of class %s on the %s side, which has Gateways as well: --%s %s%s compares them",
+				out.AddNotCompared(fmt.Sprintf("Ingresses of class %s on the %s side, which has Gateways as well: --%s %s%s compares them",
 					p.Class, []string{"first", "second"}[i], []string{"before", "after"}[i], ingressPrefix, p.Class))
 			}
 		}

@@ -2,6 +2,7 @@ package behavior
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,6 +42,8 @@ type acrossComparer struct {
 
 	collectors   [2]*collect.Collector // of what else is wrong with the inputs
 	ingressHosts []string              // that Ingresses name
+	asksService  bool                  // an authentication service decides about a request
+	plainHosts   []string              // that have a certificate on the second side alone
 }
 
 // acrossChange is a difference with the requests for which it is the same.
@@ -48,6 +51,7 @@ type acrossChange struct {
 	change        BehaviorChange
 	before, after *sideAnswer
 	smallest      request.Request
+	lastClass     string // that was counted
 }
 
 // CompareAcross compares what every request gets at the proxies of two sides of which at least one is
@@ -105,7 +109,7 @@ func (c *acrossComparer) compareHost(h hostClass) error {
 	case was.TLS:
 		schemes = append(schemes, true)
 	case is.TLS:
-		c.out.AddLeftOut("requests over https to hosts that have no certificate before, such as " + h.host)
+		c.plainHosts = append(c.plainHosts, h.host)
 	}
 	served := HostCoverage{Host: h.host}
 	for _, secure := range schemes {
@@ -297,9 +301,14 @@ func (s *sideAnswer) isMadeOf(r *request.Request) bool {
 // why nothing can be said.
 func (c *acrossComparer) countAnswers(p probe, before, after *sideAnswer) (at int, why string) {
 	for _, s := range []*sideAnswer{before, after} {
+		c.asksService = c.asksService || strings.Contains(s.authKey(), string(ingress.External))
 		if s.Outcome == request.NotEvaluated {
-			return -1, cmp.Or(strings.Join(s.Why, "; "), "not known")
+			return -1, append(s.Why, "not known")[0]
 		}
+	}
+	if isUnreachableOnce(before, after) {
+		return -1, "no backend answers on one side, as far as the input has Services and endpoints, " +
+			"and cannot tell whether that is so on the other"
 	}
 	difference, access := compareAnswers(before, after)
 	if c.isBeyond(before) || c.isBeyond(after) {
@@ -310,6 +319,13 @@ func (c *acrossComparer) countAnswers(p probe, before, after *sideAnswer) (at in
 	}
 	return c.addChange(p, BehaviorChange{Difference: difference, Access: access, Changes: changedParts(difference)},
 		before, after), ""
+}
+
+// isUnreachableOnce reports whether a rule sends a request to a backend on both sides, and it is known of
+// one side alone that no endpoint is there.
+func isUnreachableOnce(before, after *sideAnswer) bool {
+	return before.Outcome == request.Matched && after.Outcome == request.BackendError ||
+		before.Outcome == request.BackendError && after.Outcome == request.Matched
 }
 
 // isBeyond reports whether the verdict does not speak of an answer: one of the proxy itself, or to a body
@@ -335,12 +351,13 @@ func (c *acrossComparer) addChange(p probe, change BehaviorChange, before, after
 	}
 	class := ChangedClass{strings.Join(p.words, ", "), requests.FormatCommand(&p.request)}
 	switch {
-	case slices.Contains(one.change.Classes, class):
+	case one.lastClass == class.Class: // another request of it
 	case len(one.change.Classes) < maxBehaviorClasses:
 		one.change.Classes = append(one.change.Classes, class)
 	default:
 		one.change.More++
 	}
+	one.lastClass = class.Class
 	return at
 }
 
@@ -392,6 +409,7 @@ func (c *acrossComparer) buildResult() {
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &c.changes[i], &c.changes[j]
 		return cmp.Or(view.CompareBools(a.change.Beyond, b.change.Beyond), rank[a.change.Access]-rank[b.change.Access],
+			view.CompareBools(a.change.Difference != NewAccess, b.change.Difference != NewAccess),
 			requests.CompareSizes(&a.smallest, &b.smallest))
 	})
 	position := make([]int, len(order))
@@ -416,10 +434,17 @@ func (c *acrossComparer) buildResult() {
 		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
 	})
 	out.Hosts, out.oneInput = orderHosts(c.hosts), c.inputs[0].Resolution == c.inputs[1].Resolution
+	if n := len(c.plainHosts); n > 0 {
+		out.AddLeftOut(fmt.Sprintf("requests over https to %s without a certificate before, such as %s",
+			view.FormatCount(n, "host"), c.plainHosts[0]))
+	}
+	if c.asksService {
+		out.AddLeftOut("which authentication service is asked, and what it answers")
+	}
+	out.assumed = listAssumptions(c.problems)
 	for i := range c.problems {
 		c.problems[i] = append(c.problems[i], c.collectors[i].CollectProblems()...)
 	}
-	out.assumed = listAssumptions(c.problems)
 	problems, news := diff.JoinProblems(c.problems[0], c.problems[1])
 	out.news = model.SortProblems(news)
 	out.Finish("BehaviorDiff", problems)
@@ -464,7 +489,7 @@ func listAssumptions(problems [2][]model.Problem) []string {
 	var out []string
 	for _, all := range problems {
 		for _, p := range all {
-			assumed := p.Code == model.NotEvaluated || p.Code == model.OrderSensitive
+			assumed := p.Code == model.NotEvaluated || p.Code == model.OrderUncertain
 			if assumed && p.Severity == model.Info && !slices.Contains(out, p.Message) {
 				out = append(out, p.Message)
 			}

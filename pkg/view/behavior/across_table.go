@@ -52,9 +52,7 @@ func (d *BehaviorDiff) buildAcrossTable(o view.TableOptions) view.Table {
 	if len(d.Items) > 0 {
 		b := &t.Blocks[0]
 		b.Columns = []view.Column{{Name: "DIFFERENCE", Rank: 1, MinWidth: 10, Wrap: true},
-			{Name: "REQUEST", Rank: 3, MinWidth: 20, Wrap: true}, {Name: "CLASSES", Rank: 5, Optional: true},
-			{Name: "BEFORE", Rank: 4, MinWidth: 16, Wrap: true, Keep: true},
-			{Name: "AFTER", Rank: 4, MinWidth: 16, Wrap: true, Keep: true}}
+			{Name: "CLASSES", Rank: 5, Optional: true}, {Name: "REQUEST, BEFORE AND AFTER", Rank: 3, MinWidth: 20, Wrap: true}}
 		shown := d.Items[:o.CountShown(len(d.Items))]
 		for i := range shown {
 			b.Rows = append(b.Rows, shown[i].buildAcrossRows()...)
@@ -126,10 +124,12 @@ func (c *BehaviorChange) buildAcrossRows() [][]view.Cell {
 	if len(c.Policies) > 0 {
 		before, after = formatSettingSides(c.Policies)
 	}
-	rows := [][]view.Cell{{{Text: differenceWords()[c.Difference], Tone: tone}, {Text: request},
-		{Text: strconv.Itoa(len(c.Classes) + c.More)}, {Text: before}, {Text: after, Tone: tone}}}
-	if c.Repair != "" {
-		rows = append(rows, []view.Cell{{}, {Text: "repair: " + c.Repair}, {}, {}, {}})
+	rows := [][]view.Cell{{{Text: differenceWords()[c.Difference], Tone: tone},
+		{Text: strconv.Itoa(len(c.Classes) + c.More)}, {Text: request}}}
+	for _, line := range []struct{ label, text string }{{"before", before}, {"after", after}, {"repair", c.Repair}} {
+		if line.text != "" {
+			rows = append(rows, []view.Cell{{}, {}, {Text: "  " + line.label + ": " + line.text}})
+		}
 	}
 	return rows
 }
@@ -160,8 +160,8 @@ func (s *BehaviorSide) formatAnswer() string {
 	switch request.Outcome(s.Outcome) {
 	case request.Matched:
 		text := formatShares(s.Backends)
-		if path := cmp.Or(s.Backends[0].Path, "/"); len(s.Backends) > 0 {
-			text += " " + path
+		if len(s.Backends) > 0 {
+			text += " " + cmp.Or(s.Backends[0].Path, "/")
 		}
 		if len(s.NeedsAuth) > 0 {
 			text += ", needs " + requests.FormatNeeds(s.NeedsAuth)

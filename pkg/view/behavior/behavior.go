@@ -301,6 +301,13 @@ func (d *behaviorComparer) collectLeftOut() {
 
 func (d *behaviorComparer) addLeftOut(what string) { d.out.AddLeftOut(what) }
 
+// AddNotCompared notes something that gets requests as well and is not compared: the answer is not
+// complete.
+func (d *BehaviorDiff) AddNotCompared(what string) {
+	d.AddLeftOut(what)
+	d.Complete, d.accessKnown = false, false
+}
+
 // AddLeftOut notes something that may get requests as well and is not compared.
 func (d *BehaviorDiff) AddLeftOut(what string) {
 	if !slices.Contains(d.LeftOut, what) {

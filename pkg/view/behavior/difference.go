@@ -41,7 +41,7 @@ const (
 func compareAnswers(before, after *sideAnswer) (Difference, string) {
 	b, a := before.Outcome, after.Outcome
 	switch {
-	case before.isRefused() && after.isRefused():
+	case before.isRefused() && after.isRefused(), before.signsIn() && after.signsIn():
 		return "", ""
 	case len(before.NeedsAuth) > 0 && after.openedAccess() != "":
 		return NewAccess, AccessOpened
@@ -95,11 +95,14 @@ func compareMatched(before, after *sideAnswer) (Difference, string) {
 	return "", ""
 }
 
-// isRefused reports whether the proxy refuses the request, or sends its client to sign in.
+// signsIn reports whether the proxy sends the client to where it can sign in.
+func (s *sideAnswer) signsIn() bool {
+	return s.Status == 302 && len(s.NeedsAuth) > 0 &&
+		(s.Outcome == request.Redirect || s.Outcome == request.Denied)
+}
+
+// isRefused reports whether the proxy refuses the request.
 func (s *sideAnswer) isRefused() bool {
-	if s.Outcome == request.Redirect {
-		return s.Status == 302 && len(s.NeedsAuth) > 0
-	}
 	return s.Outcome == request.NoMatch || s.Outcome == request.Denied || s.Outcome == request.Misdirected
 }
 

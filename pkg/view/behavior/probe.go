@@ -155,18 +155,19 @@ func listAddresses(prefixes []netip.Prefix) []netip.Addr {
 // or the query.
 func listVariants(r request.Request) []request.Request {
 	var out []request.Request
-	add := func(path string, query bool) {
+	add := func(path, value string) {
 		one := r
-		one.Path = path
-		if query {
-			one.Query = append(slices.Clone(r.Query), request.Field{Name: "q", Value: "1"})
+		one.Path, one.RawQuery = path, ""
+		if value != "" {
+			one.Query = append(slices.Clone(r.Query), request.Field{Name: "q", Value: value})
 		}
 		out = append(out, one)
 	}
-	add(r.Path, true)
 	stem := strings.TrimSuffix(r.Path, "/")
-	add(stem+"/", false)
-	add(stem+"/x/y1", false)
-	add(stem+"/x/", true)
+	add(r.Path, "1")
+	add(stem+"/", "")
+	add(stem+"/x/y1", "")
+	add(stem+"/x/", "")
+	add(stem+"/x", "1/")
 	return out
 }

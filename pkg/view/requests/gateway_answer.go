@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -41,7 +42,7 @@ func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
 		return out
 	}
 	g := w.findGates(a)
-	j := barrierJudge{request: &a.Request, effects: e, answer: out, external: listExternal(g)}
+	j := barrierJudge{request: &a.Request, effects: e, answer: out, known: known, external: listExternal(g)}
 	if e.RedirectsFirst && j.redirect(a) {
 		return out
 	}
@@ -131,6 +132,7 @@ type barrierJudge struct {
 	effects *ingress.Effects
 	answer  *GatewayAnswer
 
+	known    bool               // the implementation is, and says what its policies do
 	external []ingress.FieldRef // by which a service is asked
 }
 
@@ -199,6 +201,11 @@ func (j *barrierJudge) judgeStep(s *protect.Step) {
 		switch {
 		case barrier == "" || g.Refuses == protect.NeverRefuses || g.Verdict() == gate.Fails:
 			return // of alternatives, one that asks for nothing is enough
+		case barrier == ingress.Authorization && !j.known:
+			j.answer.Outcome, j.answer.Why = request.NotEvaluated, []string{fmt.Sprintf(
+				"cannot tell what %s of %s does: the GatewayClass is not in the input, or its implementation is not read",
+				g.Field, g.Object)}
+			return
 		case g.Verdict() == gate.Depends && !isDecidedByCredential(g):
 			j.answer.Outcome, j.answer.Why = request.NotEvaluated, formatReasons(g)
 			return
@@ -268,7 +275,7 @@ func hasReason(g *protect.Gate, code gate.Code) bool {
 func isDecidedByCredential(g *protect.Gate) bool {
 	return !slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool {
 		switch r.Code {
-		case gate.ExternalDecision, gate.FailOpen, gate.MissingObject, gate.ExternalObject:
+		case gate.ExternalDecision, gate.MissingObject, gate.ExternalObject:
 			return false
 		}
 		return r.Code.VerdictOf() == gate.Depends
