@@ -1,0 +1,138 @@
+package ingresstest
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	core "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
+	networking "k8s.io/api/networking/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const prefix = "nginx.ingress.kubernetes.io/"
+
+// cluster is a set of objects that the proxy is configured with.
+type cluster struct {
+	ingresses []*networking.Ingress
+	classes   []*networking.IngressClass
+	services  []*core.Service
+	slices    []*discovery.EndpointSlice
+	secrets   []*core.Secret
+	settings  *core.ConfigMap // of the controller; nil: none
+}
+
+// manifests writes the cluster as text.
+func (c *cluster) manifests(t *testing.T) []byte {
+	t.Helper()
+	var objects []any
+	objects = appendAll(objects, c.ingresses)
+	objects = appendAll(objects, c.classes)
+	objects = appendAll(objects, c.services)
+	objects = appendAll(objects, c.slices)
+	objects = appendAll(objects, c.secrets)
+	if c.settings != nil {
+		objects = append(objects, c.settings)
+	}
+	var out [][]byte
+	for _, o := range objects {
+		text, err := yaml.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, withoutEmpty(text))
+	}
+	return bytes.Join(out, []byte("---\n"))
+}
+
+func appendAll[T any](out []any, objects []T) []any {
+	for _, o := range objects {
+		out = append(out, o)
+	}
+	return out
+}
+
+// withoutEmpty leaves out what the API's types write of fields that are not set.
+func withoutEmpty(text []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		switch strings.TrimSpace(string(line)) {
+		case "status:", "loadBalancer: {}", "creationTimestamp: null", "status: {}":
+			continue
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// value is a setting of the controller, or what holds without it.
+func (c *cluster) value(key, without string) string {
+	if c.settings != nil {
+		if v, set := c.settings.Data[key]; set {
+			return v
+		}
+	}
+	return without
+}
+
+func (c *cluster) findService(namespace, name string) *core.Service {
+	for _, s := range c.services {
+		if s.Namespace == namespace && s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func (c *cluster) findSecret(namespace, name string) *core.Secret {
+	for _, s := range c.secrets {
+		if s.Namespace == namespace && s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// hasEndpoints reports whether a Service has any. A Service without slices has them elsewhere.
+func (c *cluster) hasEndpoints(s *core.Service) bool {
+	found, ready := false, false
+	for _, slice := range c.slices {
+		if slice.Namespace == s.Namespace && slice.Labels[discovery.LabelServiceName] == s.Name {
+			found = true
+			ready = ready || len(slice.Endpoints) > 0
+		}
+	}
+	return ready || !found
+}
+
+// listIngresses lists those of the controller in its order (N1, N2).
+func (c *cluster) listIngresses() []*networking.Ingress {
+	var out []*networking.Ingress
+	for _, ing := range c.ingresses {
+		if c.isOurs(ing) {
+			out = append(out, ing)
+		}
+	}
+	slices.SortFunc(out, func(a, b *networking.Ingress) int {
+		if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
+			return order
+		}
+		return -strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	return out
+}
+
+// isOurs follows N1. A class `nginx` that is not among the objects is taken for the controller's.
+func (c *cluster) isOurs(ing *networking.Ingress) bool {
+	if ing.Spec.IngressClassName == nil {
+		return ing.Annotations["kubernetes.io/ingress.class"] == "nginx"
+	}
+	for _, class := range c.classes {
+		if class.Name == *ing.Spec.IngressClassName {
+			return class.Spec.Controller == "k8s.io/ingress-nginx"
+		}
+	}
+	return *ing.Spec.IngressClassName == "nginx"
+}
