@@ -177,17 +177,23 @@ func (v *visit) redirectToRoot() *ingress.Answer {
 
 // tellHealth is the end of N11. Expressions come before such a path.
 func (v *visit) tellHealth() *ingress.Answer {
-	if v.server.host == anyHost && !v.server.regex && strings.HasPrefix(v.path, "/healthz") {
-		return &ingress.Answer{Outcome: answered, Status: http.StatusOK}
+	if v.server.host != anyHost || v.server.regex || !strings.HasPrefix(v.path, "/healthz") {
+		return nil
 	}
-	return nil
+	if v.r.BodyBytes > defaultBodyLimit {
+		return deny(http.StatusRequestEntityTooLarge, ingress.BodySize)
+	}
+	return &ingress.Answer{Outcome: answered, Status: http.StatusOK}
 }
+
+// defaultBodyLimit is that of the proxy itself, which no setting changes.
+const defaultBodyLimit = 1 << 20
 
 // checkBody follows N38. A denied location has the limit of the proxy itself.
 func (v *visit) checkBody() *ingress.Answer {
 	limit := v.at.bodyLimit
 	if v.at.denied {
-		limit = 1 << 20
+		limit = defaultBodyLimit
 	}
 	if limit > 0 && v.r.BodyBytes > limit {
 		return deny(http.StatusRequestEntityTooLarge, ingress.BodySize)

@@ -14,10 +14,10 @@ func (p *proxy) mergeCanaries() {
 	for _, o := range p.objects {
 		for _, rule := range o.Spec.Rules {
 			s := p.find(hostOf(&rule))
-			if !o.isCanary || s == nil || rule.HTTP == nil {
+			if !o.isCanary || s == nil {
 				continue
 			}
-			for _, path := range rule.HTTP.Paths {
+			for _, path := range pathsOf(&rule) {
 				if path.Backend.Service == nil {
 					continue
 				}

@@ -107,19 +107,12 @@ func matchesName(name, host string) bool {
 	return found && regexp.MustCompile("(?i)"+text).MatchString(host)
 }
 
-// hasCertificateFor reports whether there is a certificate for the name of a request (N22).
+// hasCertificateFor reports whether there is a certificate for the name of a request: of the host itself,
+// or of the wildcard above it, whichever server answers (N22).
 func (p *proxy) hasCertificateFor(host string) bool {
-	for _, s := range p.servers {
-		if s.host == host {
-			return s.hasCertificate
-		}
-		if slices.Contains(s.aliases, host) {
-			return false
-		}
-	}
 	_, rest, _ := strings.Cut(host, ".")
-	wild := p.find("*." + rest)
-	return wild != nil && wild.hasCertificate
+	itself, wild := p.find(host), p.find("*."+rest)
+	return itself != nil && itself.hasCertificate || wild != nil && wild.hasCertificate
 }
 
 // findLocation finds the location of a normalised path; slash: it is one whose requests are sent to the

@@ -136,11 +136,16 @@ func (p *proxy) addUpstreams() {
 func (o *object) paths() []networking.HTTPIngressPath {
 	var out []networking.HTTPIngressPath
 	for _, rule := range o.Spec.Rules {
-		if rule.HTTP != nil {
-			out = append(out, rule.HTTP.Paths...)
-		}
+		out = append(out, pathsOf(&rule)...)
 	}
 	return out
+}
+
+func pathsOf(rule *networking.IngressRule) []networking.HTTPIngressPath {
+	if rule.HTTP == nil {
+		return nil
+	}
+	return rule.HTTP.Paths
 }
 
 // newUpstream finds the port of a Service by its number, its name or its target (N37).
@@ -223,7 +228,7 @@ func (p *proxy) addNames() {
 func (p *proxy) addLocations() {
 	for _, o := range p.objects {
 		for _, rule := range o.Spec.Rules {
-			if o.isCanary || rule.HTTP == nil {
+			if o.isCanary || rule.HTTP == nil && rule.Host != "" {
 				continue
 			}
 			s := p.find(hostOf(&rule))
@@ -231,7 +236,7 @@ func (p *proxy) addLocations() {
 			if s.certificates == nil {
 				s.certificates = o.certificates
 			}
-			for _, path := range rule.HTTP.Paths {
+			for _, path := range pathsOf(&rule) {
 				if b := path.Backend.Service; b != nil {
 					s.addLocation(o, &path, p.upstreams[upstreamName(o.Namespace, b)])
 				}
