@@ -73,9 +73,9 @@ func (v *visit) refuse(g gate) *ingress.Answer {
 		return &ingress.Answer{Outcome: request.BackendError, Status: g.status}
 	}
 	if g.status == http.StatusUnauthorized && v.at.signIn != "" {
-		return redirect(http.StatusFound, v.signInURL())
+		return redirectTo(http.StatusFound, v.signInURL())
 	}
-	return deny(g.status, g.by)
+	return denyRequest(g.status, g.by)
 }
 
 // askLists follows N31.
@@ -83,12 +83,12 @@ func (v *visit) askLists() gate {
 	address := v.address()
 	switch at := v.at; {
 	case len(at.refused)+len(at.allowed) == 0:
-		if contains(readNetworks(v.p.c.value("block-cidrs", "")), address) {
+		if containsAddress(readNetworks(v.p.c.value("block-cidrs", "")), address) {
 			return gate{closes, http.StatusForbidden, ingress.Blocked}
 		}
-	case contains(at.refused, address):
+	case containsAddress(at.refused, address):
 		return gate{closes, http.StatusForbidden, ingress.DenyList}
-	case contains(at.allowed, address):
+	case containsAddress(at.allowed, address):
 		return gate{says: opens}
 	case len(at.allowed) > 0:
 		return gate{closes, http.StatusForbidden, ingress.AllowList}
@@ -98,7 +98,7 @@ func (v *visit) askLists() gate {
 
 // address is the peer's, or what the peer says if anybody is trusted (N31).
 func (v *visit) address() netip.Addr {
-	if sent, has := header(v.r, "X-Forwarded-For"); has && v.trustsHeaders() {
+	if sent, has := findHeader(v.r, "X-Forwarded-For"); has && v.trustsHeaders() {
 		first, _, _ := strings.Cut(sent, ",")
 		if a, err := netip.ParseAddr(strings.TrimSpace(first)); err == nil {
 			return a
@@ -152,7 +152,7 @@ func (v *visit) signInURL() string {
 	if u.Query().Get(v.at.signInParam) != "" {
 		return to
 	}
-	return to + joint + v.at.signInParam + "=" + v.forwardedScheme() + "://" + v.hostText() + escapeAll(v.sentPath())
+	return to + joint + v.at.signInParam + "=" + v.forwardedScheme() + "://" + v.hostText() + escapeText(v.sentPath())
 }
 
 // listCredentials lists what has to be passed at the location, whether or not the request does. It is

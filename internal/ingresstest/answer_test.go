@@ -30,14 +30,14 @@ func (p *proxy) answer(r *request.Request) *ingress.Answer {
 	if p.isRefused() {
 		return &ingress.Answer{Outcome: request.NotEvaluated}
 	}
-	v := &visit{p: p, r: r, path: normalize(r.Path)}
+	v := &visit{p: p, r: r, path: normalizePath(r.Path)}
 	for _, w := range p.redirects {
 		if w.from == v.host() {
-			return firstOf(v.block, func() *ingress.Answer { return v.redirectToName(w.to) })
+			return takeFirst(v.block, func() *ingress.Answer { return v.redirectToName(w.to) })
 		}
 	}
 	v.server = p.findServer(v.host())
-	if a := firstOf(v.checkCertificate, v.block, v.checkSubject, v.redirectToRoot, v.tellHealth); a != nil {
+	if a := takeFirst(v.checkCertificate, v.block, v.checkSubject, v.redirectToRoot, v.tellHealth); a != nil {
 		return a
 	}
 	var slash bool
@@ -48,7 +48,7 @@ func (p *proxy) answer(r *request.Request) *ingress.Answer {
 	if slash {
 		return v.redirectToSlash()
 	}
-	if a := firstOf(v.denyLocation, v.answerPreflight, v.redirectFixed, v.redirectToHTTPS, v.missBackend,
+	if a := takeFirst(v.denyLocation, v.answerPreflight, v.redirectFixed, v.redirectToHTTPS, v.missBackend,
 		v.countRequests); a != nil {
 		return a
 	}
@@ -60,8 +60,8 @@ func (p *proxy) answer(r *request.Request) *ingress.Answer {
 	return out
 }
 
-// firstOf is what the first step that answers says; nil: none does.
-func firstOf(steps ...func() *ingress.Answer) *ingress.Answer {
+// takeFirst returns what the first step that answers says; nil: none does.
+func takeFirst(steps ...func() *ingress.Answer) *ingress.Answer {
 	for _, step := range steps {
 		if a := step(); a != nil {
 			return a
@@ -98,22 +98,22 @@ func (v *visit) query() string {
 	return "?" + v.r.RawQuery
 }
 
-func deny(status int, by ingress.Barrier) *ingress.Answer {
+func denyRequest(status int, by ingress.Barrier) *ingress.Answer {
 	return &ingress.Answer{Outcome: request.Denied, Status: status, DeniedBy: by}
 }
 
-func redirect(status int, location string) *ingress.Answer {
+func redirectTo(status int, location string) *ingress.Answer {
 	return &ingress.Answer{Outcome: request.Redirect, Status: status, Location: location}
 }
 
 // block follows N33.
 func (v *visit) block() *ingress.Answer {
 	for key, name := range map[string]string{"block-user-agents": "User-Agent", "block-referers": "Referer"} {
-		sent, _ := header(v.r, name)
+		sent, _ := findHeader(v.r, name)
 		for one := range strings.SplitSeq(v.p.c.value(key, ""), ",") {
 			form, expression := strings.CutPrefix(one, "~*")
 			if expression && regexp.MustCompile("(?i)"+form).MatchString(sent) || one != "" && strings.EqualFold(one, sent) {
-				return deny(http.StatusForbidden, ingress.Blocked)
+				return denyRequest(http.StatusForbidden, ingress.Blocked)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (v *visit) block() *ingress.Answer {
 // redirectToName follows N21.
 func (v *visit) redirectToName(to string) *ingress.Answer {
 	port := map[bool]int{false: 80, true: 443}[v.r.Secure]
-	return redirect(v.redirectCode(), fmt.Sprintf("%s://%s:%d%s", v.forwardedScheme(), to, port,
+	return redirectTo(v.redirectCode(), fmt.Sprintf("%s://%s:%d%s", v.forwardedScheme(), to, port,
 		strings.TrimSuffix(v.sentPath(), "/")))
 }
 
@@ -140,9 +140,9 @@ func (v *visit) checkCertificate() *ingress.Answer {
 		missing, bad := !shown.Shown && asked.verify == "on", shown.Shown && !shown.Trusted
 		if asked.verify != "off" && (missing || bad && asked.verify != "optional_no_ca") {
 			if asked.errorPage != "" {
-				return redirect(http.StatusFound, asked.errorPage)
+				return redirectTo(http.StatusFound, asked.errorPage)
 			}
-			return deny(http.StatusBadRequest, ingress.ClientCertificate)
+			return denyRequest(http.StatusBadRequest, ingress.ClientCertificate)
 		}
 	}
 	return nil
@@ -156,11 +156,11 @@ func (v *visit) checkSubject() *ingress.Answer {
 			subject = v.r.Certificate.Subject
 		}
 		if !regexp.MustCompile(asked.matchCN).MatchString(subject) {
-			return deny(http.StatusForbidden, ingress.ClientCertificate)
+			return denyRequest(http.StatusForbidden, ingress.ClientCertificate)
 		}
 	}
 	if v.server.certificatesMissing {
-		return deny(http.StatusForbidden, ingress.Configuration)
+		return denyRequest(http.StatusForbidden, ingress.Configuration)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (v *visit) checkSubject() *ingress.Answer {
 func (v *visit) redirectToRoot() *ingress.Answer {
 	for _, l := range v.server.locations {
 		if l.appRoot != "" && v.path == "/" {
-			return redirect(http.StatusFound, v.scheme()+"://"+v.hostText()+l.appRoot)
+			return redirectTo(http.StatusFound, v.scheme()+"://"+v.hostText()+l.appRoot)
 		}
 	}
 	return nil
@@ -181,7 +181,7 @@ func (v *visit) tellHealth() *ingress.Answer {
 		return nil
 	}
 	if v.r.BodyBytes > defaultBodyLimit {
-		return deny(http.StatusRequestEntityTooLarge, ingress.BodySize)
+		return denyRequest(http.StatusRequestEntityTooLarge, ingress.BodySize)
 	}
 	return &ingress.Answer{Outcome: answered, Status: http.StatusOK}
 }
@@ -196,24 +196,24 @@ func (v *visit) checkBody() *ingress.Answer {
 		limit = defaultBodyLimit
 	}
 	if limit > 0 && v.r.BodyBytes > limit {
-		return deny(http.StatusRequestEntityTooLarge, ingress.BodySize)
+		return denyRequest(http.StatusRequestEntityTooLarge, ingress.BodySize)
 	}
 	return nil
 }
 
 // redirectToSlash follows N15.
 func (v *visit) redirectToSlash() *ingress.Answer {
-	to := escape(v.at.path) + v.query()
+	to := escapePath(v.at.path) + v.query()
 	if !v.at.relative {
 		to = v.scheme() + "://" + v.host() + to
 	}
-	return redirect(http.StatusMovedPermanently, to)
+	return redirectTo(http.StatusMovedPermanently, to)
 }
 
 // denyLocation follows N4.
 func (v *visit) denyLocation() *ingress.Answer {
 	if v.at.denied {
-		return deny(http.StatusServiceUnavailable, ingress.Configuration)
+		return denyRequest(http.StatusServiceUnavailable, ingress.Configuration)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (v *visit) answerPreflight() *ingress.Answer {
 }
 
 func (v *visit) isAllowedOrigin() bool {
-	sent, _ := header(v.r, "Origin")
+	sent, _ := findHeader(v.r, "Origin")
 	for _, origin := range v.at.origins {
 		form := strings.Replace(regexp.QuoteMeta(origin), `\*`, `[A-Za-z0-9\-]+`, 1)
 		if origin == "*" || regexp.MustCompile("(?i)"+form+"$").MatchString(sent) {
@@ -246,7 +246,7 @@ func (v *visit) redirectFixed() *ingress.Answer {
 	if strings.HasPrefix(to, "/") && !v.at.relative {
 		to = v.scheme() + "://" + v.host() + to
 	}
-	return redirect(v.at.redirectCode, to)
+	return redirectTo(v.at.redirectCode, to)
 }
 
 // redirectToHTTPS follows N22 and N23.
@@ -259,11 +259,11 @@ func (v *visit) redirectToHTTPS() *ingress.Answer {
 	if !v.at.keepsSlash {
 		uri = strings.TrimSuffix(uri, "/")
 	}
-	if forwarded, has := header(v.r, "X-Forwarded-Host"); has && v.trustsHeaders() {
+	if forwarded, has := findHeader(v.r, "X-Forwarded-Host"); has && v.trustsHeaders() {
 		host, _, _ = strings.Cut(forwarded, ",")
 	}
 	host, _, _ = strings.Cut(host, ":")
-	return redirect(v.redirectCode(), "https://"+host+uri)
+	return redirectTo(v.redirectCode(), "https://"+host+uri)
 }
 
 const acme = "/.well-known/acme-challenge"
@@ -281,7 +281,7 @@ func (l *location) isBelow(list string) bool {
 func (v *visit) trustsHeaders() bool { return v.p.c.value("use-forwarded-headers", "false") == "true" }
 
 func (v *visit) forwardedScheme() string {
-	if sent, has := header(v.r, "X-Forwarded-Proto"); has && v.trustsHeaders() {
+	if sent, has := findHeader(v.r, "X-Forwarded-Proto"); has && v.trustsHeaders() {
 		return sent
 	}
 	return v.scheme()

@@ -13,11 +13,11 @@ import (
 func (p *proxy) mergeCanaries() {
 	for _, o := range p.objects {
 		for _, rule := range o.Spec.Rules {
-			s := p.find(hostOf(&rule))
+			s := p.find(findHost(&rule))
 			if !o.isCanary || s == nil {
 				continue
 			}
-			for _, path := range pathsOf(&rule) {
+			for _, path := range listPaths(&rule) {
 				if path.Backend.Service == nil {
 					continue
 				}
@@ -74,7 +74,7 @@ func (p *proxy) isInUse(canary *upstream) bool {
 
 // findShare is the share of a canary: header, then cookie, then weight.
 func (s *split) findShare(r *request.Request) (weight, total int) {
-	if v, has := header(r, s.header); has && s.header != "" {
+	if v, has := findHeader(r, s.header); has && s.header != "" {
 		switch {
 		case s.value != "":
 			if v == s.value {
@@ -94,7 +94,7 @@ func (s *split) findShare(r *request.Request) (weight, total int) {
 			return 0, 1
 		}
 	}
-	switch cookie(r, s.cookie) {
+	switch findCookie(r, s.cookie) {
 	case "always":
 		return 1, 1
 	case "never":
@@ -104,7 +104,7 @@ func (s *split) findShare(r *request.Request) (weight, total int) {
 	return min(max(s.weight, 0), total), total
 }
 
-func header(r *request.Request, name string) (value string, has bool) {
+func findHeader(r *request.Request, name string) (value string, has bool) {
 	for _, h := range r.Headers {
 		if strings.EqualFold(h.Name, name) {
 			return h.Value, true
@@ -113,8 +113,8 @@ func header(r *request.Request, name string) (value string, has bool) {
 	return "", false
 }
 
-func cookie(r *request.Request, name string) string {
-	all, _ := header(r, "Cookie")
+func findCookie(r *request.Request, name string) string {
+	all, _ := findHeader(r, "Cookie")
 	for one := range strings.SplitSeq(all, ";") {
 		if n, v, _ := strings.Cut(strings.TrimSpace(one), "="); n == name && name != "" {
 			return v

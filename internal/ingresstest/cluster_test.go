@@ -42,7 +42,7 @@ func (c *cluster) manifests(t *testing.T) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, withoutEmpty(text))
+		out = append(out, leaveOutEmpty(text))
 	}
 	return bytes.Join(out, []byte("---\n"))
 }
@@ -54,8 +54,8 @@ func appendAll[T any](out []any, objects []T) []any {
 	return out
 }
 
-// withoutEmpty leaves out what the API's types write of fields that are not set.
-func withoutEmpty(text []byte) []byte {
+// leaveOutEmpty leaves out what the API's types write of fields that are not set.
+func leaveOutEmpty(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
 		switch strings.TrimSpace(string(line)) {

@@ -80,25 +80,25 @@ func (d *drawing) drawServices() {
 	for _, namespace := range []string{"store", "other"} {
 		for _, name := range []string{"s0", "s1", "s2", "c0", "c1", "idle", "errors", "verify"} {
 			d.c.services = append(d.c.services, &core.Service{
-				TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: named(namespace, name),
+				TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: nameObject(namespace, name),
 				Spec: core.ServiceSpec{Ports: []core.ServicePort{
 					{Name: "main", Port: 80, TargetPort: intstr.FromInt32(8080)},
 					{Name: "admin", Port: 81, TargetPort: intstr.FromString("web")}}}})
 		}
 		slice := &discovery.EndpointSlice{TypeMeta: meta.TypeMeta{APIVersion: "discovery.k8s.io/v1",
-			Kind: "EndpointSlice"}, ObjectMeta: named(namespace, "idle-1"), AddressType: discovery.AddressTypeIPv4,
+			Kind: "EndpointSlice"}, ObjectMeta: nameObject(namespace, "idle-1"), AddressType: discovery.AddressTypeIPv4,
 			Endpoints: []discovery.Endpoint{}}
 		slice.Labels = map[string]string{discovery.LabelServiceName: "idle"}
 		d.c.slices = append(d.c.slices, slice)
 		for _, pair := range [][2]string{{"users", "auth"}, {"keyless", "other"}, {"ca", "ca.crt"}} {
 			name, key := pair[0], pair[1]
 			d.c.secrets = append(d.c.secrets, &core.Secret{TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-				ObjectMeta: named(namespace, name), Type: core.SecretTypeOpaque, StringData: map[string]string{key: "x"}})
+				ObjectMeta: nameObject(namespace, name), Type: core.SecretTypeOpaque, StringData: map[string]string{key: "x"}})
 		}
 	}
 }
 
-func named(namespace, name string) meta.ObjectMeta {
+func nameObject(namespace, name string) meta.ObjectMeta {
 	return meta.ObjectMeta{Namespace: namespace, Name: name}
 }
 
@@ -117,14 +117,14 @@ func (d *drawing) drawSettings() {
 	}
 	if len(data) > 0 || d.chance(4) {
 		d.c.settings = &core.ConfigMap{TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-			ObjectMeta: named("ingress-nginx", "ingress-nginx-controller"), Data: data}
+			ObjectMeta: nameObject("ingress-nginx", "ingress-nginx-controller"), Data: data}
 	}
 }
 
 // drawIngress adds an Ingress. The first one is the controller's, and no canary.
 func (d *drawing) drawIngress(i int) {
 	ing := &networking.Ingress{TypeMeta: meta.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "Ingress"},
-		ObjectMeta: named("store", fmt.Sprintf("i%d", i))}
+		ObjectMeta: nameObject("store", fmt.Sprintf("i%d", i))}
 	if d.chance(8) {
 		ing.Namespace = "other"
 	}

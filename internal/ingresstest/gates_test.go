@@ -139,7 +139,7 @@ func readNetworks(text string) []netip.Prefix {
 	return out
 }
 
-func contains(networks []netip.Prefix, a netip.Addr) bool {
+func containsAddress(networks []netip.Prefix, a netip.Addr) bool {
 	for _, network := range networks {
 		if network.Contains(a) {
 			return true

@@ -40,7 +40,7 @@ func TestProxyAgreesWithModel(t *testing.T) {
 		}
 		if r := findDifference(t, d.c, requests, sum); r != nil {
 			failures++
-			c := shrink(t, d.c, r)
+			c := shrinkCluster(t, d.c, r)
 			t.Errorf("set %d: %s\n%s", seed, describeDifference(t, c, r), c.manifests(t))
 		}
 	}
@@ -76,7 +76,7 @@ func findDifference(t *testing.T, c *cluster, requests []*request.Request, sum t
 		switch {
 		case got.Outcome == request.NotEvaluated && want.Outcome != request.NotEvaluated && !quick.Refused:
 			sum["unknown"]++
-		case describe(want, want) != describe(got, want):
+		case describeAnswer(want, want) != describeAnswer(got, want):
 			return r
 		default:
 			sum["same"]++
@@ -96,8 +96,8 @@ func readProxy(t *testing.T, c *cluster) *ingress.Proxy {
 	return ingressnginx.Plugin().Ingresses(in)
 }
 
-// describe writes what is compared of an answer. The credentials are where the model tells them.
-func describe(a, model *ingress.Answer) string {
+// describeAnswer writes what is compared of an answer. The credentials are where the model tells them.
+func describeAnswer(a, model *ingress.Answer) string {
 	out := fmt.Sprintf("%s %d", a.Outcome, a.Status)
 	if a.Outcome == request.NotEvaluated {
 		return string(a.Outcome)
@@ -143,5 +143,5 @@ func describeDifference(t *testing.T, c *cluster, r *request.Request) string {
 		got = quick.Answer(r, nil)
 	}
 	return fmt.Sprintf("%s %v %+v\n  model: %s\n  program: %s\n    because %q", r.Text, r.Headers, r.Circumstances,
-		describe(want, want), describe(got, want), got.Why)
+		describeAnswer(want, want), describeAnswer(got, want), got.Why)
 }

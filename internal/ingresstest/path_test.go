@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// normalize is the path that locations are compared with (N17).
-func normalize(sent string) string {
+// normalizePath makes the path that locations are compared with (N17).
+func normalizePath(sent string) string {
 	decoded, err := url.PathUnescape(sent)
 	if err != nil {
 		return sent
@@ -35,18 +35,18 @@ func (v *visit) backendPath() string {
 		}
 		return ""
 	})
-	return escape(out) + v.query()
+	return escapePath(out) + v.query()
 }
 
-// escape writes a path as the proxy sends it on.
-func escape(text string) string { return escapeBut(text, "#%?\"<>\\^`{|} ", true) }
+// escapePath writes a path as the proxy sends it on.
+func escapePath(text string) string { return escapeBytes(text, "#%?\"<>\\^`{|} ", true) }
 
-// escapeAll writes a text so that it can stand in a query.
-func escapeAll(text string) string {
-	return escapeBut(text, "!\"#$%&'()*+,/:;<=>?@[\\]^`{|} ", true)
+// escapeText writes a text so that it can stand in a query.
+func escapeText(text string) string {
+	return escapeBytes(text, "!\"#$%&'()*+,/:;<=>?@[\\]^`{|} ", true)
 }
 
-func escapeBut(text, special string, control bool) string {
+func escapeBytes(text, special string, control bool) string {
 	var out strings.Builder
 	for _, b := range []byte(text) {
 		if strings.IndexByte(special, b) >= 0 || control && (b < 0x20 || b > 0x7e) {

@@ -94,7 +94,7 @@ func (p *proxy) find(host string) *server {
 	return nil
 }
 
-func hostOf(rule *networking.IngressRule) string {
+func findHost(rule *networking.IngressRule) string {
 	if rule.Host == "" {
 		return anyHost
 	}
@@ -125,7 +125,7 @@ func (p *proxy) addUpstreams() {
 		if b := o.Spec.DefaultBackend; b != nil && b.Service != nil {
 			add(o, b.Service)
 		}
-		for _, path := range o.paths() {
+		for _, path := range o.listPaths() {
 			if path.Backend.Service != nil {
 				add(o, path.Backend.Service)
 			}
@@ -133,15 +133,15 @@ func (p *proxy) addUpstreams() {
 	}
 }
 
-func (o *object) paths() []networking.HTTPIngressPath {
+func (o *object) listPaths() []networking.HTTPIngressPath {
 	var out []networking.HTTPIngressPath
 	for _, rule := range o.Spec.Rules {
-		out = append(out, pathsOf(&rule)...)
+		out = append(out, listPaths(&rule)...)
 	}
 	return out
 }
 
-func pathsOf(rule *networking.IngressRule) []networking.HTTPIngressPath {
+func listPaths(rule *networking.IngressRule) []networking.HTTPIngressPath {
 	if rule.HTTP == nil {
 		return nil
 	}
@@ -180,11 +180,11 @@ func (p *proxy) addServers() {
 			backend = p.upstreams[upstreamName(o.Namespace, b.Service)]
 			if rest.implied && len(o.Spec.Rules) == 0 {
 				rest.takeOver(o, backend)
-				rest.settings = withoutRedirects(o.settings)
+				rest.settings = leaveOutRedirects(o.settings)
 			}
 		}
 		for _, rule := range o.Spec.Rules {
-			if p.find(hostOf(&rule)) == nil {
+			if p.find(findHost(&rule)) == nil {
 				root := &location{path: "/", implied: true, upstream: backend, settings: o.settings, namespace: o.Namespace}
 				p.servers = append(p.servers, &server{host: rule.Host, locations: []*location{root}})
 			}
@@ -197,8 +197,8 @@ func (l *location) takeOver(o object, u *upstream) {
 	l.implied, l.settings, l.upstream, l.namespace = false, o.settings, u, o.Namespace
 }
 
-// withoutRedirects leaves out what does not count where an Ingress serves all other hosts (N11).
-func withoutRedirects(s *settings) *settings {
+// leaveOutRedirects leaves out what does not count where an Ingress serves all other hosts (N11).
+func leaveOutRedirects(s *settings) *settings {
 	out := *s
 	out.target, out.useRegex, out.sslRedirect, out.forceSSL, out.keepsSlash = "", false, false, false, false
 	out.appRoot, out.redirect, out.fromToWWW, out.relative = "", "", false, false
@@ -212,7 +212,7 @@ func (p *proxy) addNames() {
 			if o.isCanary {
 				break
 			}
-			s := p.find(hostOf(&rule))
+			s := p.find(findHost(&rule))
 			if len(s.aliases) == 0 {
 				s.aliases = o.aliases
 			}
@@ -231,12 +231,12 @@ func (p *proxy) addLocations() {
 			if o.isCanary || rule.HTTP == nil && rule.Host != "" {
 				continue
 			}
-			s := p.find(hostOf(&rule))
+			s := p.find(findHost(&rule))
 			s.certificatesMissing = s.certificatesMissing || o.certificatesMissing
 			if s.certificates == nil {
 				s.certificates = o.certificates
 			}
-			for _, path := range pathsOf(&rule) {
+			for _, path := range listPaths(&rule) {
 				if b := path.Backend.Service; b != nil {
 					s.addLocation(o, &path, p.upstreams[upstreamName(o.Namespace, b)])
 				}
@@ -251,7 +251,7 @@ func (s *server) addLocation(o object, path *networking.HTTPIngressPath, u *upst
 	if u.isCanary {
 		return
 	}
-	text, exact := pathOf(path), isExact(path)
+	text, exact := findPath(path), isExact(path)
 	at := slices.IndexFunc(s.locations, func(l *location) bool { return l.path == text })
 	switch {
 	case at >= 0 && s.locations[at].exact == exact && !s.locations[at].implied:
@@ -265,7 +265,7 @@ func (s *server) addLocation(o object, path *networking.HTTPIngressPath, u *upst
 	s.fromToWWW = s.fromToWWW || o.fromToWWW
 }
 
-func pathOf(path *networking.HTTPIngressPath) string {
+func findPath(path *networking.HTTPIngressPath) string {
 	if path.Path == "" {
 		return "/"
 	}

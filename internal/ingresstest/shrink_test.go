@@ -11,8 +11,8 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
-// shrink leaves out of a cluster what the difference at a request does not need.
-func shrink(t *testing.T, c *cluster, r *request.Request) *cluster {
+// shrinkCluster leaves out of a cluster what the difference at a request does not need.
+func shrinkCluster(t *testing.T, c *cluster, r *request.Request) *cluster {
 	for {
 		smaller := slices.IndexFunc(c.listSmaller(), func(s *cluster) bool {
 			return findDifference(t, s, []*request.Request{r}, tally{}) != nil
