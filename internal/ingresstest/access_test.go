@@ -155,8 +155,8 @@ func (v *visit) signInURL() string {
 	return to + joint + v.at.signInParam + "=" + v.forwardedScheme() + "://" + v.hostText() + escapeText(v.sentPath())
 }
 
-// listCredentials lists what has to be passed at the location, whether or not the request does. It is
-// never nil: that is said of requests that do not get as far.
+// listCredentials lists what has to be passed at the location, whether or not the request does:
+// nothing, if any suffices and its address does. It is never nil: that is said of requests that do not get as far.
 func (v *visit) listCredentials() [][]ingress.Barrier {
 	out := [][]ingress.Barrier{}
 	if c := v.server.certificates; c != nil && v.r.Secure && c.verify == "on" {
@@ -168,7 +168,10 @@ func (v *visit) listCredentials() [][]ingress.Barrier {
 			words = append(words, g.by)
 		}
 	}
-	if v.at.satisfyAny && len(words) > 0 {
+	switch {
+	case v.at.satisfyAny && v.askLists().says == opens:
+		return out
+	case v.at.satisfyAny && len(words) > 0:
 		return append(out, words)
 	}
 	for _, word := range words {

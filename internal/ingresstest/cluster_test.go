@@ -27,15 +27,27 @@ type cluster struct {
 // manifests writes the cluster as text.
 func (c *cluster) manifests(t *testing.T) []byte {
 	t.Helper()
-	var objects []any
-	objects = appendAll(objects, c.ingresses)
-	objects = appendAll(objects, c.classes)
-	objects = appendAll(objects, c.services)
-	objects = appendAll(objects, c.slices)
-	objects = appendAll(objects, c.secrets)
+	out := appendAll(c.listDrawn(), c.services)
+	out = appendAll(out, c.slices)
+	return writeObjects(t, appendAll(out, c.secrets))
+}
+
+// describe writes what differs between clusters; Services, their slices and Secrets are always the same.
+func (c *cluster) describe(t *testing.T) []byte {
+	t.Helper()
+	return writeObjects(t, c.listDrawn())
+}
+
+func (c *cluster) listDrawn() []any {
+	out := appendAll(appendAll(nil, c.ingresses), c.classes)
 	if c.settings != nil {
-		objects = append(objects, c.settings)
+		out = append(out, c.settings)
 	}
+	return out
+}
+
+func writeObjects(t *testing.T, objects []any) []byte {
+	t.Helper()
 	var out [][]byte
 	for _, o := range objects {
 		text, err := yaml.Marshal(o)

@@ -41,7 +41,7 @@ var choices = []choice{
 	{16, "cors-allow-origin", []string{"*", "https://ui.example.org", "https://*.example.org,http://ui.example.net",
 		"ui.example.org"}},
 	{12, "proxy-body-size", []string{"1", "8k", "0", "2m", "much"}},
-	{16, "default-backend", []string{"errors", "absent"}},
+	{16, "default-backend", []string{"errors", "idle"}},
 	{16, "enable-global-auth", []string{"false"}},
 	{30, "no-such-annotation", []string{"1"}},
 	{24, "canary-by-header", []string{"X-Next"}},

@@ -75,7 +75,8 @@ func (d *drawing) some(of []string, n int) []string {
 	return out
 }
 
-// drawServices makes the Services of both namespaces: `idle` has no endpoints, and `gone` is not there.
+// drawServices makes the Services of both namespaces: `idle` has no endpoints. What is not in
+// the input would be taken to be there.
 func (d *drawing) drawServices() {
 	for _, namespace := range []string{"store", "other"} {
 		for _, name := range []string{"s0", "s1", "s2", "c0", "c1", "idle", "errors", "verify"} {
@@ -178,7 +179,7 @@ func (d *drawing) drawType() *networking.PathType { return &types[min(d.IntN(4),
 
 // drawBackend draws a Service whose name begins so; some have no endpoints.
 func (d *drawing) drawBackend(kind string) *networking.IngressBackend {
-	names := map[string][]string{"s": {"s0", "s1", "s2", "s0", "s1", "s2", "s0", "s1", "s2", "idle", "gone"},
+	names := map[string][]string{"s": {"s0", "s1", "s2", "s0", "s1", "s2", "s0", "s1", "s2", "idle"},
 		"c": {"c0", "c1"}}[kind]
 	port := networking.ServiceBackendPort{Number: 80}
 	switch d.IntN(14) {

@@ -40,21 +40,6 @@ func (c *cluster) listSmaller() []*cluster {
 			out = append(out, &one)
 		}
 	}
-	for i := range c.services {
-		one := *c
-		one.services = slices.Delete(slices.Clone(c.services), i, i+1)
-		out = append(out, &one)
-	}
-	for i := range c.secrets {
-		one := *c
-		one.secrets = slices.Delete(slices.Clone(c.secrets), i, i+1)
-		out = append(out, &one)
-	}
-	for i := range c.slices {
-		one := *c
-		one.slices = slices.Delete(slices.Clone(c.slices), i, i+1)
-		out = append(out, &one)
-	}
 	return append(out, c.listSmallerSettings()...)
 }
 
@@ -77,6 +62,9 @@ func (c *cluster) listSmallerSettings() []*cluster {
 func listSmallerIngresses(ing *networking.Ingress) []*networking.Ingress {
 	var out []*networking.Ingress
 	for _, name := range slices.Sorted(maps.Keys(ing.Annotations)) {
+		if name == prefix+"canary" { // the Services of canaries are no others'
+			continue
+		}
 		one := ing.DeepCopy()
 		delete(one.Annotations, name)
 		out = append(out, one)
