@@ -10,12 +10,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
-// The outcomes of requests that the proxy answers itself, and that are too many.
-const (
-	answered request.Outcome = "Answered"
-	limited  request.Outcome = "Limited"
-)
-
 // visit is one request on its way through the proxy.
 type visit struct {
 	p      *proxy
@@ -183,7 +177,7 @@ func (v *visit) tellHealth() *ingress.Answer {
 	if v.r.BodyBytes > defaultBodyLimit {
 		return denyRequest(http.StatusRequestEntityTooLarge, ingress.BodySize)
 	}
-	return &ingress.Answer{Outcome: answered, Status: http.StatusOK}
+	return &ingress.Answer{Outcome: request.Answered, Status: http.StatusOK}
 }
 
 // defaultBodyLimit is that of the proxy itself, which no setting changes.
@@ -221,7 +215,7 @@ func (v *visit) denyLocation() *ingress.Answer {
 // answerPreflight follows N35 and N36.
 func (v *visit) answerPreflight() *ingress.Answer {
 	if v.at.cors && v.r.Method == http.MethodOptions && v.isAllowedOrigin() {
-		return &ingress.Answer{Outcome: answered, Status: http.StatusNoContent}
+		return &ingress.Answer{Outcome: request.Answered, Status: http.StatusNoContent}
 	}
 	return nil
 }
@@ -299,7 +293,7 @@ func (v *visit) missBackend() *ingress.Answer {
 func (v *visit) countRequests() *ingress.Answer {
 	for _, limit := range v.at.limits {
 		if limit > 0 && v.r.Repeat > 1+limit*v.at.burst {
-			return &ingress.Answer{Outcome: limited}
+			return &ingress.Answer{Outcome: request.Limited}
 		}
 	}
 	return nil

@@ -117,7 +117,7 @@ func describeAnswer(a, model *ingress.Answer) string {
 		slices.Sort(needs)
 		out += fmt.Sprintf(" needs %s", needs)
 	}
-	if a.Outcome == limited { // who gets the others is not compared
+	if a.Outcome == request.Limited { // who gets the others is not compared
 		return out
 	}
 	return out + describeBackends(a.Backends)
