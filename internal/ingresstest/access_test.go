@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
@@ -48,16 +49,23 @@ func (v *visit) listGates() []gate {
 // isExempt follows N23.
 func (v *visit) isExempt() bool { return v.at.isBelow(v.p.c.value("no-auth-locations", acme)) }
 
-// checkAccess asks the gates: all have to open, or with `satisfy: any` one (N32).
+// checkAccess asks the gates: all have to open, or with `satisfy: any` one (N32). If none does, a service
+// that fails decides, then what asks for credentials.
 func (v *visit) checkAccess() *ingress.Answer {
+	gates := v.listGates()
+	opened := slices.ContainsFunc(gates, func(g gate) bool { return g.says == opens })
+	if v.at.satisfyAny && opened {
+		return nil
+	}
 	var refusal *gate
-	for _, g := range v.listGates() {
-		switch {
-		case g.says == opens && v.at.satisfyAny:
-			return nil
-		case g.says == closes && (!v.at.satisfyAny || g.status == http.StatusInternalServerError):
+	for _, g := range gates {
+		if g.says != closes {
+			continue
+		}
+		if !v.at.satisfyAny || g.status == http.StatusInternalServerError {
 			return v.refuse(g)
-		case g.says == closes && (refusal == nil || refusal.status != http.StatusUnauthorized):
+		}
+		if refusal == nil || refusal.status != http.StatusUnauthorized {
 			refusal = &g
 		}
 	}
