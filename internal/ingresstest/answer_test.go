@@ -289,7 +289,8 @@ func (v *visit) missBackend() *ingress.Answer {
 	return &ingress.Answer{Outcome: request.BackendError, Status: http.StatusServiceUnavailable}
 }
 
-// countRequests follows N34, of requests that are sent at once: some of them get through. What is left of a second is not counted.
+// countRequests follows N34, of requests that are sent at once: some of them get through. What is left of a
+// second is not counted.
 func (v *visit) countRequests() *ingress.Answer {
 	for _, limit := range v.at.limits {
 		if limit > 0 && v.r.Repeat > 1+limit*v.at.burst {
