@@ -123,12 +123,20 @@ func (p *proxy) findTests(host string) ingress.Tests {
 		}
 	}
 	b := &testBuilder{proxy: p, server: t.server}
+	b.tests.TLS = p.hasTLS(t.server, host)
 	b.addServer()
 	for _, l := range t.server.locations {
 		b.addPath(l)
 		b.addLocation(l)
 	}
 	return b.tests
+}
+
+// hasTLS reports whether an Ingress configures TLS for a host of a server: with an entry for certificates of its
+// own or of the wildcard above it, or as connections are handed on.
+func (p *proxy) hasTLS(s *server, host string) bool {
+	has, _, _ := p.hasCertificate(host)
+	return has || s.tls || s.passthrough != nil
 }
 
 // testBuilder gathers the tests of a host, each once.

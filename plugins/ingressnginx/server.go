@@ -28,6 +28,7 @@ type server struct {
 	byPath      map[string]*location // the first of each path, as the Ingresses have it
 	aliases     []string
 	certificate certificate
+	tls         bool // an Ingress of the host has an entry for certificates
 	clientAuth  clientAuth
 	authError   clientAuth // that makes the host answer 403
 	snippet     *entry     // whose server-snippet is in force
@@ -139,6 +140,7 @@ func (p *proxy) setServers(e *entry) {
 		if s.passthrough == nil && e.settings.passthrough {
 			s.passthrough = e
 		}
+		s.tls = s.tls || e.tls
 		if !s.certificate.set && e.tls {
 			s.certificate = p.findCertificate(e, rule.host)
 		}
