@@ -113,7 +113,8 @@ func (p *proxy) findBarriers(s *server, l *location) []ingress.Barrier {
 	return out
 }
 
-// findTests lists what tells requests to a host apart.
+// findTests lists what tells requests to a host apart, but for the paths that the proxy has for itself: its health
+// checks and its status.
 func (p *proxy) findTests(host string) ingress.Tests {
 	t, found, _ := p.names.find(host)
 	if !found || host == "" {

@@ -49,10 +49,6 @@ func (b *testBuilder) addServer() {
 	if slices.ContainsFunc(s.locations, func(l *location) bool { return l.settings.rewrite.appRoot != "" }) {
 		b.addPathTest(request.Exact, "/", "")
 	}
-	if s.host == defaultHost {
-		b.addPathTest(request.Expression, `/healthz(?s:.*)`, "/healthz")
-		b.addPathTest(request.Expression, `/nginx_status(?s:.*)`, "/nginx_status")
-	}
 }
 
 // blockedExpression is the expression of an entry of a list of blocked headers.

@@ -35,3 +35,13 @@ func TestTLSOfHosts(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsOfTheProxyItself says that nobody is made to ask about what the proxy has for itself.
+func TestPathsOfTheProxyItself(t *testing.T) {
+	p := newProxy(newIngress("a", host, nil, "/>web"))
+	for _, host := range []string{"", "nobody.example.com"} {
+		if got := p.Tests(host).Paths; len(got) != 1 || got[0].Value != "" {
+			t.Errorf("%q: %v, want the path / alone", host, got)
+		}
+	}
+}
