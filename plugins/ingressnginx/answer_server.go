@@ -16,6 +16,9 @@ func (w *walk) chooseServer() bool {
 		return true
 	}
 	w.server = t.server
+	if w.checkClassless() {
+		return true
+	}
 	if t.redirectTo == "" {
 		return w.isMisdirected()
 	}
@@ -29,6 +32,25 @@ func (w *walk) chooseServer() bool {
 	w.answer.Ingress = t.server.toWWW.object.Ref
 	return w.redirectTo(w.control.config.redirectCode(), scheme+"://"+t.redirectTo+":"+port+uri,
 		t.server.toWWW.reader.name("from-to-www-redirect")+" sends clients to "+t.redirectTo)
+}
+
+// checkClassless gives up where an Ingress without a class, written for the controller, would say something of the
+// host if it was read. Of others it says so.
+func (w *walk) checkClassless() bool {
+	o := w.control.findClassless(strings.TrimSuffix(strings.ToLower(w.request.Host), "."))
+	if o == nil && w.server.host == defaultHost {
+		o = w.control.findClassless(defaultHost)
+	}
+	if o == nil {
+		return false
+	}
+	why := "Ingress " + o.Ref.FullName() + " has no class: the controller reads it only with " +
+		"--watch-ingress-without-class, and its flags are not in the input"
+	if w.control.isWrittenFor(o) {
+		return w.giveUp(why)
+	}
+	w.note(why)
+	return false
 }
 
 // findTarget finds what has the name of a host: without one the server of the name by which a TLS connection was

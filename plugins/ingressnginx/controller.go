@@ -11,21 +11,22 @@ import (
 const (
 	controllerName  = "k8s.io/ingress-nginx"
 	defaultPrefix   = "nginx.ingress.kubernetes.io"
-	classAnnotation = "kubernetes.io/ingress.class"
 	snippetsAllowed = "allow-snippet-annotations"
 )
 
 // controller is what the input tells about the controller: its flags and its ConfigMap.
 type controller struct {
-	in        *model.Snapshot
-	workload  *model.Object // the Deployment or DaemonSet; nil: it is not in the input
-	namespace string        // of the workload
-	flags     map[string]string
-	prefix    string // of annotations
-	validates bool   // it checks values before it reads them
-	config    *config
-	problems  []model.Problem
-	maxRisk   risk
+	in             *model.Snapshot
+	workload       *model.Object // the Deployment or DaemonSet; nil: it is not in the input
+	namespace      string        // of the workload
+	flags          map[string]string
+	prefix         string // of annotations
+	validates      bool   // it checks values before it reads them
+	config         *config
+	problems       []model.Problem
+	maxRisk        risk
+	classless      []*model.Object          // Ingresses without a class, which it does not read unless a flag says so
+	classlessHosts map[string]*model.Object // that they name, with the first that does
 
 	services map[string]*serviceFacts
 	slices   map[string][]*model.Object // EndpointSlices by namespace/name of their Service
@@ -34,7 +35,7 @@ type controller struct {
 // readController reads flags and ConfigMap.
 func readController(in *model.Snapshot) *controller {
 	c := &controller{in: in, flags: map[string]string{}, services: map[string]*serviceFacts{},
-		slices: groupEndpointSlices(in)}
+		slices: groupEndpointSlices(in), classlessHosts: map[string]*model.Object{}}
 	c.findWorkload()
 	c.prefix = c.flag("annotations-prefix", defaultPrefix)
 	c.validates = c.isFlag("enable-annotation-validation", true)

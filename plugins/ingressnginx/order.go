@@ -9,36 +9,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
-var (
-	ingressKind      = model.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
-	ingressClassKind = model.GroupKind{Group: "networking.k8s.io", Kind: "IngressClass"}
-)
-
-// isClaimed reports whether the controller takes an Ingress as one of its own (N1).
-func (c *controller) isClaimed(o *model.Object) bool {
-	if ns := c.flag("watch-namespace", ""); ns != "" && ns != o.Ref.Namespace {
-		return false
-	}
-	if name := o.Text("spec", "ingressClassName"); name != "" {
-		return c.isOwnClass(name)
-	}
-	if class, there := o.Annotations[classAnnotation]; there {
-		return class == c.flag("ingress-class", "nginx")
-	}
-	return c.isFlag("watch-ingress-without-class", false)
-}
-
-// isOwnClass reports whether an IngressClass is of the controller. One that is not in the input, which may not
-// have all, is taken to be if it has the usual name.
-func (c *controller) isOwnClass(name string) bool {
-	ref := model.Ref{Group: ingressClassKind.Group, Kind: ingressClassKind.Kind, Name: name}
-	if class := c.in.Get(ref); class != nil {
-		return class.Text("spec", "controller") == c.controllerClass() ||
-			c.isFlag("ingress-class-by-name", false) && name == c.flag("ingress-class", "nginx")
-	}
-	return name == c.flag("ingress-class", "nginx") && c.in.FindExistence(ref).Presence != model.Missing
-}
-
 // compareAge orders Ingresses as the controller does: the oldest first, of equal times the name that sorts
 // last (N2).
 func compareAge(a, b *model.Object) int {

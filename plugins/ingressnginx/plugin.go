@@ -4,6 +4,7 @@ package ingressnginx
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
@@ -25,9 +26,10 @@ func readProxy(s *model.Snapshot) *ingress.Proxy {
 	}
 	c := readController(s)
 	entries, dropped := c.readEntries()
-	if len(entries)+len(dropped) == 0 {
+	if len(entries)+len(dropped) == 0 && !slices.ContainsFunc(c.classless, c.isWrittenFor) {
 		return nil
 	}
+	c.noteClassless()
 	p := &proxy{control: c, entries: entries, global: c.globalAuth()}
 	p.makeUpstreams()
 	p.makeServers()
