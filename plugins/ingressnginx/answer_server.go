@@ -164,7 +164,7 @@ func (w *walk) checkServer() bool {
 		return w.deny(ingress.ClientCertificate, 403, "auth-tls-match-cn of "+
 			strings.TrimPrefix(a.from, "auth-tls-secret of ")+" does not match the subject of the certificate")
 	}
-	if s.authError.err != "" {
+	if s.isDenied() {
 		return w.deny(ingress.Configuration, 403, s.authError.err+": the whole host is denied")
 	}
 	if s.snippet != nil {

@@ -96,7 +96,10 @@ func (p *proxy) findBarriers(s *server, l *location) []ingress.Barrier {
 	c := p.control.config
 	add(s.clientAuth.isAsked() || s.clientAuth.matchCN != "", ingress.ClientCertificate)
 	add(len(c.list("block-user-agents"))+len(c.list("block-referers")) > 0, ingress.Blocked)
-	add(s.authError.err != "", ingress.Configuration)
+	if s.isDenied() {
+		add(true, ingress.Configuration)
+		return out
+	}
 	add(l.settings.bodyLimit > 0, ingress.BodySize)
 	if l.denied() != "" {
 		add(true, ingress.Configuration)

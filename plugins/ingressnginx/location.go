@@ -20,6 +20,7 @@ type location struct {
 	settings *settings
 	upstream *upstream
 	origin   model.Origin
+	server   *server
 	position int // among those of the server, before they are sorted
 	// isDefault is set until an Ingress takes the path over.
 	isDefault bool
@@ -81,6 +82,7 @@ func (p *proxy) prepareLocations(s *server) {
 	s.exact, s.prefixes = map[string]*location{}, map[string]*location{}
 	asked := map[string]bool{}
 	for _, l := range s.locations {
+		l.server = s
 		l.external = p.findExternalAuth(l)
 		p.chooseSorry(l)
 		if l.external != nil {
@@ -91,7 +93,7 @@ func (p *proxy) prepareLocations(s *server) {
 			l.expression = compileExpression("(?i)^" + l.path)
 			l.expression.prefix = literalPrefix(l.path)
 			if l.expression.refused != "" {
-				p.refuse(l.owner, "%s in %q", l.expression.refused, "^"+l.path)
+				p.refuseLocation(l, "%s in %q", l.expression.refused, "^"+l.path)
 			}
 			continue
 		}
@@ -100,7 +102,7 @@ func (p *proxy) prepareLocations(s *server) {
 			into = s.exact
 		}
 		if into[l.path] != nil {
-			p.refuse(l.owner, "duplicate location %q", l.path)
+			p.refuseLocation(l, "duplicate location %q", l.path)
 			continue
 		}
 		into[l.path] = l
@@ -109,7 +111,7 @@ func (p *proxy) prepareLocations(s *server) {
 
 func (p *proxy) addUnique(taken map[string]bool, l *location, name string) {
 	if taken[name] {
-		p.refuse(l.owner, "duplicate location %q", name)
+		p.refuseLocation(l, "duplicate location %q", name)
 	}
 	taken[name] = true
 }
@@ -127,6 +129,13 @@ func authLocation(l *location) string {
 func (p *proxy) refuse(by *entry, format string, args ...any) {
 	if p.refused == "" {
 		p.refused, p.refusedBy = fmt.Sprintf(format, args...), by
+	}
+}
+
+// refuseLocation notes that nginx refuses the configuration because of a location, unless its host has none there.
+func (p *proxy) refuseLocation(l *location, format string, args ...any) {
+	if !l.server.isDenied() {
+		p.refuse(l.owner, format, args...)
 	}
 }
 
@@ -160,7 +169,7 @@ func (p *proxy) checkRewrite(l *location) {
 	target := l.settings.rewrite.target
 	for i := 0; i < len(target); i++ {
 		if target[i] == '$' && (i+1 == len(target) || !isVariableStart(target[i+1])) {
-			p.refuse(l.owner, "invalid variable name in %q", target)
+			p.refuseLocation(l, "invalid variable name in %q", target)
 		}
 	}
 }

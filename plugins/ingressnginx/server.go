@@ -208,7 +208,15 @@ func (p *proxy) fillServers() {
 			}
 		}
 	}
+	for _, s := range p.servers {
+		if s.isDenied() { // nginx then asks nobody for a certificate
+			s.clientAuth.hasCA, s.clientAuth.unknown = false, ""
+		}
+	}
 }
+
+// isDenied reports whether the host answers 403 alone: nginx has no locations for it.
+func (s *server) isDenied() bool { return s.authError.err != "" }
 
 // setClientAuth takes over what an Ingress says of certificates of clients. The first with authorities counts.
 func (s *server) setClientAuth(e *entry) {
