@@ -12,13 +12,10 @@ import (
 // chooseLocation finds the location of the path, and does what depends on nothing else of it.
 func (w *walk) chooseLocation() bool {
 	f := w.server.findLocation(w.path)
-	if f.system != "" {
-		return w.answerSystem(f.system)
+	if f.location == nil {
+		return w.checkBody(defaultBodyLimit, "nginx itself takes no more") || w.answerSystem(f.system)
 	}
 	l := f.location
-	if l == nil {
-		return w.end(request.NoMatch, 404, "no path of the host matches")
-	}
 	w.location = l
 	w.setLocation(l)
 	if f.unknown != "" {
@@ -27,8 +24,8 @@ func (w *walk) chooseLocation() bool {
 	if why := l.unknown(); why != "" {
 		return w.giveUp(why)
 	}
-	if limit := l.settings.bodyLimit; limit > 0 && w.request.BodyBytes > limit {
-		return w.deny(ingress.BodySize, 413, fmt.Sprintf("the body is larger than %d bytes", limit), w.describeLimit())
+	if w.checkBody(l.bodyLimit(), w.describeLimit()) {
+		return true
 	}
 	if f.addSlash {
 		to := w.path + "/" + w.query
@@ -40,6 +37,26 @@ func (w *walk) chooseLocation() bool {
 	return false
 }
 
+// defaultBodyLimit is that of nginx itself, which no setting of the controller changes.
+const defaultBodyLimit = 1 << 20
+
+// bodyLimit is the size of the largest body that the location takes; 0: of any size. What is denied has that of
+// nginx itself.
+func (l *location) bodyLimit() int64 {
+	if l.denied() != "" {
+		return defaultBodyLimit
+	}
+	return l.settings.bodyLimit
+}
+
+// checkBody refuses a body that is larger than a limit; 0: there is none.
+func (w *walk) checkBody(limit int64, why string) bool {
+	if limit == 0 || w.request.BodyBytes <= limit {
+		return false
+	}
+	return w.deny(ingress.BodySize, 413, fmt.Sprintf("the body is larger than %d bytes", limit), why)
+}
+
 // ownURL is the beginning of the URLs that nginx itself makes.
 func (w *walk) ownURL() string {
 	scheme, _ := w.variable("scheme")
@@ -48,11 +65,15 @@ func (w *walk) ownURL() string {
 }
 
 func (w *walk) isRelative() bool {
-	return w.location.settings.redirect.relative || w.control.config.boolean("relative-redirects", false)
+	l := w.location
+	return l.settings.redirect.relative && l.denied() == "" || w.control.config.boolean("relative-redirects", false)
 }
 
 // describeLimit says who sets the limit of bodies.
 func (w *walk) describeLimit() string {
+	if w.location.denied() != "" {
+		return "its paths are denied: nginx itself takes no more"
+	}
 	for _, s := range w.location.settings.proxy {
 		if s.Name == "bodyLimit" && s.Source.Kind != "" {
 			return "proxy-body-size of " + s.Source.String() + " is " + s.Value
@@ -61,9 +82,12 @@ func (w *walk) describeLimit() string {
 	return "proxy-body-size is 1m by default"
 }
 
-// answerSystem answers the paths of the controller itself (N11).
+// answerSystem answers the paths of the controller itself (N11), and those that nothing matches.
 func (w *walk) answerSystem(path string) bool {
-	if path == "/healthz" {
+	switch path {
+	case "":
+		return w.end(request.NoMatch, 404, "no path of the host matches")
+	case "/healthz":
 		return w.end(request.Answered, 200, "the proxy answers health checks")
 	}
 	allowed := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}

@@ -158,3 +158,26 @@ func TestRedirects(t *testing.T) {
 			"GET http://shop.example.com/docs", "Denied 503 configuration", ""},
 	})
 }
+
+func TestBodies(t *testing.T) {
+	limits := newConfigMap(object{"proxy-body-size": "2k"})
+	denied := notes{"whitelist-source-range": "x"}
+	checkAnswers(t, []answerCase{
+		{"a denied path has nginx's own limit", one(limits, newIngress("web", host, denied, "/>web")),
+			"GET http://shop.example.com/ body=5000", "Denied 503 configuration", ""},
+		{"and keeps it", one(newConfigMap(object{"proxy-body-size": "0"}), newIngress("web", host, denied, "/>web")),
+			"GET http://shop.example.com/ body=1048577", "Denied 413 bodySize", ""},
+		{"another path has what is set", one(limits, newIngress("web", host, nil, "/>web")),
+			"GET http://shop.example.com/ body=5000", "Denied 413 bodySize", ""},
+		{"health checks", one(newIngress("web", host, nil, "/>web")),
+			"GET http://other.example.com/healthz body=1048577", "Denied 413 bodySize", ""},
+		{"the slash of an Exact path comes first", one(newIngress("a", host, notes{"relative-redirects": "true"},
+			"/docs/>web"), newIngress("b", host, nil, "=/docs/>web")), "GET http://shop.example.com/docs",
+			"Redirect 301 http://shop.example.com/docs/", ""},
+		{"and its settings", one(newIngress("a", host, nil, "/docs/>web"), newIngress("b", host, notes{
+			"relative-redirects": "true"}, "=/docs/>web")), "GET http://shop.example.com/docs", "Redirect 301 /docs/", ""},
+		{"but not those of one that is denied", one(newIngress("a", host, nil, "/docs/>web"), newIngress("b", host, notes{
+			"relative-redirects": "true", "whitelist-source-range": "x"}, "=/docs/>web")),
+			"GET http://shop.example.com/docs", "Redirect 301 http://shop.example.com/docs/", ""},
+	})
+}

@@ -100,7 +100,7 @@ func (p *proxy) findBarriers(s *server, l *location) []ingress.Barrier {
 		add(true, ingress.Configuration)
 		return out
 	}
-	add(l.settings.bodyLimit > 0, ingress.BodySize)
+	add(l.bodyLimit() > 0, ingress.BodySize)
 	if l.denied() != "" {
 		add(true, ingress.Configuration)
 		return out

@@ -1,6 +1,7 @@
 package ingressnginx
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -210,16 +211,17 @@ func (s *server) findLocation(path string) found {
 	return found{location: s.prefixes[path[:at]]}
 }
 
-// findWithSlash returns the location of a path that ends in a slash, if it sends requests without it there.
-// One that answers 503 does not.
+// findWithSlash returns the location of a path that ends in a slash, if it sends requests without it there: that
+// of the path alone before that of all below it. They do not if all of them answer 503.
 func (s *server) findWithSlash(path string) *location {
-	for _, l := range []*location{s.prefixes[path], s.exact[path]} {
-		if l != nil && l.denied() == "" {
-			return l
-		}
+	exact, prefix := s.exact[path], s.prefixes[path]
+	if exact.addsSlash() || prefix.addsSlash() {
+		return cmp.Or(exact, prefix)
 	}
 	return nil
 }
+
+func (l *location) addsSlash() bool { return l != nil && l.denied() == "" }
 
 // findExpression finds the first expression that takes a path (N16).
 func (s *server) findExpression(path string) found {

@@ -109,8 +109,8 @@ func (b *testBuilder) addLocation(l *location) {
 	b.addRanges(s.deny)
 	b.addRanges(s.allow)
 	b.addRanges(s.limits.free)
-	if s.bodyLimit > 0 && !slices.Contains(b.tests.Bodies, s.bodyLimit) {
-		b.tests.Bodies = append(b.tests.Bodies, s.bodyLimit)
+	if limit := l.bodyLimit(); limit > 0 && !slices.Contains(b.tests.Bodies, limit) {
+		b.tests.Bodies = append(b.tests.Bodies, limit)
 	}
 	if s.cors.enabled {
 		if !slices.Contains(b.tests.Methods, "OPTIONS") {
