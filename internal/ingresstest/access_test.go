@@ -27,14 +27,11 @@ type gate struct {
 	by     ingress.Barrier
 }
 
-// listGates lists the gates in the order in which they are asked (section 7, step 6).
+// listGates lists the gates in the order in which nginx asks them.
 func (v *visit) listGates() []gate {
 	out := []gate{v.askLists()}
 	if v.isExempt() {
 		return out
-	}
-	if v.at.isAsked(v.p) {
-		out = append(out, v.askService())
 	}
 	if v.at.basic {
 		says := closes
@@ -42,6 +39,9 @@ func (v *visit) listGates() []gate {
 			says = opens
 		}
 		out = append(out, gate{says, http.StatusUnauthorized, ingress.Basic})
+	}
+	if v.at.isAsked(v.p) {
+		out = append(out, v.askService())
 	}
 	return out
 }

@@ -195,10 +195,10 @@ func (v *visit) checkBody() *ingress.Answer {
 	return nil
 }
 
-// redirectToSlash follows N15.
+// redirectToSlash follows N15. A denied location has no redirects of its own.
 func (v *visit) redirectToSlash() *ingress.Answer {
 	to := escapePath(v.at.path) + v.query()
-	if !v.at.relative {
+	if !v.at.relative || v.at.denied {
 		to = v.scheme() + "://" + v.host() + to
 	}
 	return redirectTo(http.StatusMovedPermanently, to)

@@ -29,8 +29,20 @@ func (c *cluster) manifests(t *testing.T) []byte {
 	t.Helper()
 	out := appendAll(c.listDrawn(), c.services)
 	out = appendAll(out, c.slices)
-	return writeObjects(t, appendAll(out, c.secrets))
+	return slices.Concat(writeObjects(t, appendAll(out, c.secrets)), []byte(controller))
 }
+
+// controller is what runs the proxy: with no flag that is not the usual one.
+const controller = `---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {namespace: ingress-nginx, name: ingress-nginx-controller}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: controller, args: [/nginx-ingress-controller, --configmap=ingress-nginx/ingress-nginx-controller]}
+`
 
 // describe writes what differs between clusters; Services, their slices and Secrets are always the same.
 func (c *cluster) describe(t *testing.T) []byte {
