@@ -35,21 +35,18 @@ func (w *walk) chooseBackend() bool {
 		w.note(g.assume)
 	}
 	if !w.upstream.isServed() {
-		if w.location.sorry != nil {
-			w.upstream, w.code = w.location.sorry, 503
-			w.shares = []share{{w.upstream, 1}}
-			return false
+		if w.location.sorry == nil {
+			return w.endWithError(503, w.upstream.endpoints.why)
 		}
-		return w.endWithError(503, w.upstream.endpoints.why)
+		w.upstream, w.code = w.location.sorry, 503
 	}
 	return w.chooseShares()
 }
 
 // endWithError ends the way with an error of the proxy, or with what answers errors in its place (N39).
 func (w *walk) endWithError(status int, why string) bool {
-	if w.findErrorPage(status) {
+	if w.answerError(status) {
 		w.note(why)
-		w.passTo()
 		return true
 	}
 	return w.end(request.BackendError, status, why)
@@ -59,6 +56,10 @@ func (w *walk) endWithError(status int, why string) bool {
 func (w *walk) chooseShares() bool {
 	main := w.upstream
 	w.shares = []share{{main, 1}}
+	if main.mixed {
+		return w.giveUp(fmt.Sprintf("the default-backend of Ingress %s stands in for several Services of which not all have "+
+			"the same canary, or the same affinity: which of them counts is not known", w.location.ownerName()))
+	}
 	if len(main.alternatives) == 0 || !main.alternatives[0].isServed() {
 		return false
 	}
@@ -140,8 +141,7 @@ func (w *walk) askCanary(c *canary) (choice canaryChoice, known bool) {
 // passOn hands the request to its backend.
 func (w *walk) passOn() bool {
 	if w.upstream.builtin {
-		if w.findErrorPage(404) {
-			w.passTo()
+		if w.answerError(404) {
 			return true
 		}
 		if w.control.workload == nil {
@@ -149,11 +149,9 @@ func (w *walk) passOn() bool {
 		}
 		return w.end(request.NoMatch, 404)
 	}
-	if status := w.request.Assumed.Backend; status != 0 && !w.keepsErrors() && w.findErrorPage(status) {
+	if status := w.request.Assumed.Backend; status == 0 || w.keepsErrors() || !w.answerError(status) {
 		w.passTo()
-		return true
 	}
-	w.passTo()
 	return true
 }
 
@@ -165,9 +163,9 @@ func (w *walk) keepsErrors() bool {
 	return w.control.config.boolean("disable-proxy-intercept-errors", false)
 }
 
-// findErrorPage finds what answers errors of a status in the place of the backend. The built-in backend changes
-// nothing but the status.
-func (w *walk) findErrorPage(status int) bool {
+// answerError lets another backend answer an error of a status, if one does. The built-in backend changes nothing
+// but the status.
+func (w *walk) answerError(status int) bool {
 	codes := w.location.settings.errorCodes
 	to := w.location.sorry
 	if len(codes) == 0 {
@@ -184,8 +182,11 @@ func (w *walk) findErrorPage(status int) bool {
 	if !slices.Contains(codes, status) || to.builtin {
 		return false
 	}
-	w.upstream, w.code, w.sent, w.shares = to, status, "/", []share{{to, 1}}
+	w.upstream, w.code, w.sent = to, status, "/"
 	w.note("errors of status " + strconv.Itoa(status) + " are answered by " + to.endpoints.ref.String())
+	if !w.chooseShares() {
+		w.passTo()
+	}
 	return true
 }
 

@@ -1,6 +1,10 @@
 package ingressnginx
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
 
 func TestWhatIsNotEvaluated(t *testing.T) {
 	allowed := newConfigMap(object{"allow-snippet-annotations": "true", "annotations-risk-level": "Critical"})
@@ -179,5 +183,39 @@ func TestBodies(t *testing.T) {
 		{"but not those of one that is denied", one(newIngress("a", host, nil, "/docs/>web"), newIngress("b", host, notes{
 			"relative-redirects": "true", "whitelist-source-range": "x"}, "=/docs/>web")),
 			"GET http://shop.example.com/docs", "Redirect 301 http://shop.example.com/docs/", ""},
+	})
+}
+
+// newIdleService makes a Service that has no endpoint.
+func newIdleService(name string) []*model.Object {
+	return one(newService(name), &model.Object{Ref: model.Ref{Group: "discovery.k8s.io", Kind: "EndpointSlice",
+		Namespace: "store", Name: name}, Labels: map[string]string{"kubernetes.io/service-name": name},
+		Body: model.Pack(object{"ports": []any{object{"name": "main"}}}, nil)})
+}
+
+// TestCanaryOfDefaultBackend says that the Service of default-backend has the canary of that for which it stands in.
+func TestCanaryOfDefaultBackend(t *testing.T) {
+	with := func(name, path, service string, more notes) *model.Object {
+		out := notes{"default-backend": "errors"}
+		for k, v := range more {
+			out[k] = v
+		}
+		return newIngress(name, host, out, path+">"+service)
+	}
+	in := func(o ...*model.Object) []*model.Object {
+		canary := newIngress("c", host, notes{"canary": "true", "canary-by-header": "X-Next"}, "/a>next")
+		return append(append(o, canary), newIdleService("idle")...)
+	}
+	const toNext = "GET http://shop.example.com/a X-Next:always"
+	checkAnswers(t, []answerCase{
+		{"the canary of a Service without endpoints", in(with("web", "/a", "idle", nil)), toNext, "Matched next:80/a", ""},
+		{"not for it", in(with("web", "/a", "idle", nil)), "GET http://shop.example.com/a X-Next:never",
+			"Matched errors:80/a", ""},
+		{"two Services with other canaries", in(with("web", "/a", "idle", nil), with("b", "/b", "nobody", nil)),
+			"GET http://shop.example.com/b", "NotEvaluated", "default-backend of Ingress store/b"},
+		{"errors", in(with("web", "/a", "web", notes{"custom-http-errors": "502"})), toNext + " backend=502",
+			"Matched next:80/", ""},
+		{"errors that the canary does not get", in(with("web", "/a", "web", notes{"custom-http-errors": "502"})),
+			"GET http://shop.example.com/a X-Next:never backend=502", "Matched errors:80/", ""},
 	})
 }

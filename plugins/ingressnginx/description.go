@@ -66,7 +66,7 @@ func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	if l.expression.unknown != "" {
 		out.Unknown = l.expression.unknown
 	}
-	for _, part := range l.upstream.split() {
+	for _, part := range l.backend().split() {
 		if g := part.upstream.endpoints; !part.upstream.builtin {
 			out.Backends = append(out.Backends, ingress.Backend{Ref: g.ref, Port: g.port, Weight: part.weight})
 		}

@@ -154,7 +154,7 @@ func (p *proxy) findExternalAuth(l *location) *externalAuth {
 // chooseSorry chooses what answers in the place of the backend of a location.
 func (p *proxy) chooseSorry(l *location) {
 	ref := l.settings.fallback
-	if ref == nil || l.upstream == p.fallback || p.control.findService(ref.namespace, ref.name).missing ||
+	if ref == nil || l.upstream == p.fallback || l.upstream.removed || p.control.findService(ref.namespace, ref.name).missing ||
 		l.upstream.endpoints.ready && len(l.settings.errorCodes) == 0 {
 		return
 	}
@@ -162,7 +162,31 @@ func (p *proxy) chooseSorry(l *location) {
 	if !g.ready {
 		return
 	}
-	l.sorry = &upstream{name: "custom-default-backend-" + ref.namespace + "-" + ref.name, endpoints: g}
+	l.sorry = p.copyUpstream(l.upstream, "custom-default-backend-"+ref.namespace+"-"+ref.name, g)
+}
+
+// copyUpstream makes a group of other endpoints that has the canaries and the affinity of a group. Of several of one
+// name it is not known which is in force.
+func (p *proxy) copyUpstream(of *upstream, name string, endpoints endpointGroup) *upstream {
+	u := *of
+	u.name, u.endpoints = name, endpoints
+	before := p.copies[name]
+	if before == nil {
+		p.copies[name] = &u
+		return &u
+	}
+	if !slices.Equal(before.alternatives, u.alternatives) || before.affinity != u.affinity {
+		before.mixed = true
+	}
+	return before
+}
+
+// backend is the group of endpoints that requests get: the other one where the location's own has none.
+func (l *location) backend() *upstream {
+	if l.sorry != nil && !l.upstream.isServed() {
+		return l.sorry
+	}
+	return l.upstream
 }
 
 // checkRewrite notes a target that nginx refuses.

@@ -30,7 +30,7 @@ func readProxy(s *model.Snapshot) *ingress.Proxy {
 		return nil
 	}
 	c.noteClassless()
-	p := &proxy{control: c, entries: entries, global: c.globalAuth()}
+	p := &proxy{control: c, entries: entries, global: c.globalAuth(), copies: map[string]*upstream{}}
 	p.makeUpstreams()
 	p.makeServers()
 	p.fillServers()

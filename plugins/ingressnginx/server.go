@@ -12,6 +12,7 @@ type proxy struct {
 	control   *controller
 	entries   []*entry // in the order in which they count
 	upstreams map[string]*upstream
+	copies    map[string]*upstream // that default-backend makes of others, by their names
 	fallback  *upstream
 	servers   map[string]*server
 	ordered   []*server // by their names

@@ -120,8 +120,8 @@ func (b *testBuilder) addLocation(l *location) {
 			b.addHeader("origin", request.Expression, wholeExpression(s.cors.origins.String()))
 		}
 	}
-	if len(l.upstream.alternatives) > 0 {
-		b.addCanary(&l.upstream.alternatives[0].canary)
+	if others := l.backend().alternatives; len(others) > 0 {
+		b.addCanary(&others[0].canary)
 	}
 }
 

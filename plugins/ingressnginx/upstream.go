@@ -9,6 +9,7 @@ type upstream struct {
 	builtin      bool   // the controller itself answers, with 404
 	noServer     bool   // only canaries of others lead to it
 	removed      bool   // it is no canary any more
+	mixed        bool   // of several that have its name, with other canaries, one is in force
 	canary       canary // which requests it gets, if it is one
 	from         *entry // the canary
 	alternatives []*upstream
