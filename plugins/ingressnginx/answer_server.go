@@ -167,6 +167,9 @@ func (w *walk) checkServer() bool {
 	if s.isDenied() {
 		return w.deny(ingress.Configuration, 403, s.authError.err+": the whole host is denied")
 	}
+	if s.authUnknown != "" {
+		return w.giveUp(s.authUnknown + ": the whole host may be denied")
+	}
 	if s.snippet != nil {
 		return w.giveUp(s.snippet.reader.name("server-snippet") + " may do anything on the host")
 	}

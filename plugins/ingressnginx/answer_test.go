@@ -1,9 +1,11 @@
 package ingressnginx
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
 func TestWhatIsNotEvaluated(t *testing.T) {
@@ -184,6 +186,22 @@ func TestBodies(t *testing.T) {
 			"relative-redirects": "true", "whitelist-source-range": "x"}, "=/docs/>web")),
 			"GET http://shop.example.com/docs", "Redirect 301 http://shop.example.com/docs/", ""},
 	})
+}
+
+// TestHostThatMayBeDenied says that no path of a host is known where a Secret for certificates of clients may be
+// missing: also not of another Ingress, and not without TLS.
+func TestHostThatMayBeDenied(t *testing.T) {
+	in := model.NewSnapshot(one(newIngress("a", host, notes{"auth-secret": "users", "auth-type": "basic",
+		"auth-tls-secret": "store/ca"}, "/a>web"), newIngress("b", host, nil, "/b>web"), newService("web")), nil)
+	maker := model.Ref{Group: "external-secrets.io", Kind: "ExternalSecret", Namespace: "store", Name: "x"}
+	in.Makers = map[model.Ref]model.Ref{secretRef("store", "ca"): maker, secretRef("store", "users"): maker}
+	p := readProxy(in)
+	for _, url := range []string{"http://shop.example.com/b", "https://shop.example.com/b"} {
+		got := p.Answer(newRequest(t, "GET "+url), nil)
+		if got.Outcome != request.NotEvaluated || !strings.Contains(got.Why[0], "auth-tls-secret of Ingress store/a names") {
+			t.Errorf("%s: %s %q", url, got.Outcome, got.Why)
+		}
+	}
 }
 
 // newIdleService makes a Service that has no endpoint.

@@ -47,7 +47,7 @@ func (v *annotationReader) readBasicAuth() bool {
 		v.deny("auth-secret", "names no Secret")
 		return false
 	}
-	secret := v.findSecretOf("auth-secret", name)
+	secret, _ := v.findSecretOf("auth-secret", name)
 	if secret == nil {
 		return false
 	}
@@ -176,9 +176,11 @@ func (v *annotationReader) readSentHeaders() bool {
 		return true
 	}
 	namespace, key, ok := splitName(name, v.ingress.Ref.Namespace)
-	if !ok || namespace != v.ingress.Ref.Namespace &&
-		!v.control.config.boolean("allow-cross-namespace-resources", false) {
-		v.deny(annotation, "names a ConfigMap of another namespace, or none")
+	if !ok {
+		v.deny(annotation, "names no ConfigMap")
+		return false
+	}
+	if !v.mayUse(annotation, "ConfigMap", namespace) {
 		return false
 	}
 	o, known := v.findReferenced(annotation, "ConfigMap", namespace, key)
@@ -215,10 +217,9 @@ func (v *annotationReader) readClientAuth() clientAuth {
 		v.deny(annotation, "names no Secret as namespace/name")
 		return clientAuth{err: v.denied, from: from}
 	}
-	before := v.unknown
-	secret := v.findSecretOf(annotation, name)
+	secret, known := v.findSecretOf(annotation, name)
 	switch {
-	case secret == nil && v.unknown != before:
+	case !known:
 		return clientAuth{unknown: v.unknown, from: from}
 	case secret == nil:
 		return clientAuth{err: v.denied, from: from}

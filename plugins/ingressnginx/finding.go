@@ -101,8 +101,12 @@ func (e *entry) findProblems() []model.Problem {
 			"correct the value, or remove the annotation"))
 	}
 	if v.denied != "" {
-		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored,
-			Message: v.denied + ": its paths answer 503", Hint: "correct the annotation, or what it names"}.At(e.object))
+		message := v.denied + ": its paths answer 503"
+		if e.settings.clientAuth.err != "" {
+			message = e.settings.clientAuth.err + ": its hosts answer 403, whichever Ingress has the path"
+		}
+		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: message,
+			Hint: "correct the annotation, or what it names"}.At(e.object))
 	}
 	if !v.control.config.boolean(snippetsAllowed, false) {
 		for _, name := range v.annotationNames() {

@@ -46,6 +46,16 @@ func TestFindings(t *testing.T) {
 		{"its own paths", one(newIngress("a", host, notes{"use-regex": "true"}, "/r>web", "/x>web")), hostIsRegex.ID, ""},
 		{"names decide", one(newIngress("a", host, nil, "/x>web"), newIngress("b", host, nil, "/x>cart")),
 			model.OrderUncertain, "store/b comes before store/a"},
+		{"a Secret for certificates of clients, of another namespace", one(newIngress("a", host, notes{
+			"auth-tls-secret": "other/ca", "auth-type": "basic"}, "/>web")), model.AnnotationIgnored, "auth-tls-secret of " +
+			"Ingress store/a names a Secret of another namespace, and allow-cross-namespace-resources of the ConfigMap " +
+			"ingress-nginx/ingress-nginx-controller is taken to be false, as it is not in the input: its hosts answer 403"},
+		{"a Secret of another namespace, and the ConfigMap", one(newConfigMap(object{}), newIngress("a", host, notes{
+			"auth-type": "basic", "auth-secret": "other/users"}, "/>web")), model.AnnotationIgnored,
+			"ingress-nginx/ingress-nginx-controller is not true: its paths answer 503"},
+		{"a Secret of another namespace that is allowed", one(newConfigMap(object{
+			"allow-cross-namespace-resources": "true"}), newData("Secret", "other", "ca", object{"ca.crt": object{}}),
+			newIngress("a", host, notes{"auth-tls-secret": "other/ca"}, "/>web")), model.AnnotationIgnored, ""},
 		{"a Secret that is not in the input", one(newIngress("a", host, notes{"auth-type": "basic", "auth-secret": "u"},
 			"/>web")), model.NotEvaluated, "names the Secret store/u"},
 	} {

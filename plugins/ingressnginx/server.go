@@ -32,6 +32,7 @@ type server struct {
 	tls         bool // an Ingress of the host has an entry for certificates
 	clientAuth  clientAuth
 	authError   clientAuth // that makes the host answer 403
+	authUnknown string     // why it is not known whether it does
 	snippet     *entry     // whose server-snippet is in force
 	passthrough *entry
 	toWWW       *entry
@@ -225,6 +226,7 @@ func (s *server) setClientAuth(e *entry) {
 	if s.authError.err == "" && a.err != "" {
 		s.authError = a
 	}
+	s.authUnknown = cmp.Or(s.authUnknown, a.unknown)
 	if !s.clientAuth.hasCA && s.clientAuth.unknown == "" {
 		s.clientAuth = a
 	}

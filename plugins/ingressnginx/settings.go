@@ -46,11 +46,12 @@ type settings struct {
 func (v *annotationReader) readSettings() settings {
 	c := v.control.config
 	s := settings{
-		aliases: v.readAliases(), basic: v.readBasicAuth(), external: v.readExternalAuth(),
-		globalAuth: v.booleanOr("enable-global-auth", true), clientAuth: v.readClientAuth(),
-		allow:  v.readRanges("allowlist-source-range", "whitelist-source-range"),
-		deny:   v.readRanges("denylist-source-range", "denylist-source-range"),
-		canary: v.readCanary(), cors: v.readCORS(), limits: v.readLimits(), redirect: v.readRedirect(),
+		clientAuth: v.readClientAuth(), // first, so that what it denies is its own
+		aliases:    v.readAliases(), basic: v.readBasicAuth(), external: v.readExternalAuth(),
+		globalAuth: v.booleanOr("enable-global-auth", true),
+		allow:      v.readRanges("allowlist-source-range", "whitelist-source-range"),
+		deny:       v.readRanges("denylist-source-range", "denylist-source-range"),
+		canary:     v.readCanary(), cors: v.readCORS(), limits: v.readLimits(), redirect: v.readRedirect(),
 		rewrite: v.readRewrite(), affinity: v.readAffinity(), headers: v.readCustomHeaders(),
 		passthrough:    v.booleanOr("ssl-passthrough", false),
 		serviceAddress: v.booleanOr("service-upstream", c.boolean("service-upstream", false)),
@@ -168,25 +169,41 @@ func (v *annotationReader) readBackendCertificate() {
 	}
 }
 
-// findSecretOf finds the Secret that an annotation names; nil: it may not be used, or is not there.
-func (v *annotationReader) findSecretOf(annotation, name string) (secret *secretKeys) {
+// findSecretOf finds the Secret that an annotation names; nil: it may not be used, or is not there. known is false
+// if the input does not tell.
+func (v *annotationReader) findSecretOf(annotation, name string) (secret *secretKeys, known bool) {
 	namespace, key, ok := splitName(name, v.ingress.Ref.Namespace)
-	switch {
-	case !ok:
+	if !ok {
 		v.deny(annotation, "names no Secret")
-		return nil
-	case namespace != v.ingress.Ref.Namespace && !v.control.config.boolean("allow-cross-namespace-resources", false):
-		v.deny(annotation, "names a Secret of another namespace")
-		return nil
+		return nil, true
+	}
+	if !v.mayUse(annotation, "Secret", namespace) {
+		return nil, true
 	}
 	o, known := v.findReferenced(annotation, "Secret", namespace, key)
 	if o == nil {
 		if known {
 			v.deny(annotation, "names the Secret %s/%s, which is not there", namespace, key)
 		}
-		return nil
+		return nil, known
 	}
-	return &secretKeys{o.Body.At("data")}
+	return &secretKeys{o.Body.At("data")}, true
+}
+
+// mayUse reports whether an annotation may name an object of a namespace: the ConfigMap of the controller says
+// whether it may be another than that of the Ingress.
+func (v *annotationReader) mayUse(annotation, kind, namespace string) bool {
+	const key = "allow-cross-namespace-resources"
+	c := v.control.config
+	if namespace == v.ingress.Ref.Namespace || c.boolean(key, false) {
+		return true
+	}
+	state := "is not true"
+	if c.object == nil {
+		state = "is taken to be false, as it is not in the input"
+	}
+	v.deny(annotation, "names a %s of another namespace, and %s of the ConfigMap %s %s", kind, key, c.ref.FullName(), state)
+	return false
 }
 
 // readFastCGI reads the parameters of FastCGI backends.
