@@ -49,6 +49,8 @@ type Plugin struct {
 	Ingresses ingress.Reader
 	// Effects says what its policies and filters do to requests; nil: what gates tell is all.
 	Effects ingress.EffectReader
+	// Equivalents are what its policies have for features of other proxies.
+	Equivalents ingress.Equivalents
 	// Gates complete what descriptors say of how settings keep requests out.
 	Gates protect.Functions
 	// Words are what the input says that decides what becomes of requests before they are compared,
@@ -130,11 +132,15 @@ func Evaluators(plugins []Plugin) evaluate.Evaluators {
 
 // Judges returns what all vendors know about requests.
 func Judges(plugins []Plugin) view.Judges {
-	out := view.Judges{Evaluators: Evaluators(plugins), Gates: protect.Functions{}}
+	out := view.Judges{Evaluators: Evaluators(plugins), Gates: protect.Functions{},
+		Equivalents: map[string]ingress.Equivalents{}}
 	for _, p := range plugins {
 		maps.Copy(out.Gates, p.Gates)
 		if p.Effects != nil {
 			out.Effects = append(out.Effects, p.Effects)
+		}
+		if p.Equivalents != nil {
+			out.Equivalents[p.Name] = p.Equivalents
 		}
 		if p.Points != nil {
 			out.Points.Layers = append(out.Points.Layers, p.Points)

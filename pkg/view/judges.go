@@ -17,6 +17,8 @@ type Judges struct {
 	Gates      protect.Functions
 	Assume     protect.Assumptions
 	Effects    []ingress.EffectReader // what policies and filters do to requests
+	// Equivalents are what implementations, by name, have for features of other proxies.
+	Equivalents map[string]ingress.Equivalents
 }
 
 // NewJudge returns what judges how the requests of an input are protected.

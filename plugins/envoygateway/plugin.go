@@ -24,7 +24,7 @@ func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "envoygateway", Kinds: kinds, Proxies: findProxies, Schemas: schemas,
 		Findings: []plugin.Finding{{Rule: mergeWithoutParent,
 			Find: findMergeProblems}, {Rule: mergeSkipsRoute}}, Audit: proxyMapping(), Gates: gateFunctions(),
-		Effects: findEffects,
+		Effects: findEffects, Equivalents: equivalents,
 		Reading: descriptor.Reading{
 			Auto:      map[string]descriptor.AutoFunc{"envoygateway.PatchPolicies": choosePatchPolicies},
 			Normalize: map[string]policy.Normalizer{"envoygateway.Typed": toTyped}},

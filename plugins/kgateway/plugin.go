@@ -28,7 +28,7 @@ const (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "kgateway", Kinds: kinds, Proxies: findProxies, Schemas: schemas, Audit: proxyMapping(),
-		Gates: gateFunctions(), Effects: findEffects,
+		Gates: gateFunctions(), Effects: findEffects, Equivalents: equivalents,
 		Findings: []plugin.Finding{{Rule: securityHint}, {Rule: ruleReplaced}, {Rule: portReplacesDefaults}},
 		Reading: descriptor.Reading{
 			Normalize: map[string]policy.Normalizer{"kgateway.Extensions": setExtensionNamespaces},

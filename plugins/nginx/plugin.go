@@ -27,7 +27,7 @@ var grantKind = model.GroupKind{Group: gatewayGroup, Kind: "ReferenceGrant"}
 
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
-	return plugin.Plugin{Name: "nginx", Kinds: kinds, Proxies: findProxies, Gates: gateFunctions(), Effects: findEffects,
+	return plugin.Plugin{Name: "nginx", Kinds: kinds, Proxies: findProxies, Gates: gateFunctions(), Effects: findEffects, Equivalents: equivalents,
 		Reading: descriptor.Reading{Normalize: map[string]policy.Normalizer{"nginx.CoreGroup": normalizeCoreGroup,
 			"nginx.Named": nestUnderName}},
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}, Steps: map[string]policy.StepMaker{"nginx.Valid": newStepCheck},

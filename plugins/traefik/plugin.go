@@ -32,7 +32,7 @@ var (
 // Plugin describes the vendor to the program.
 func Plugin() plugin.Plugin {
 	return plugin.Plugin{Name: "traefik", Kinds: kinds, Proxies: findProxies, Schemas: schemas, Gates: gateFunctions(),
-		Effects:   findEffects,
+		Effects: findEffects, Equivalents: equivalents,
 		Attaching: descriptor.Attaching{Links: []build.Linker{addToGraph}},
 		Judging:   descriptor.Judging{Lints: map[string]policy.Lint{"traefik.Missing": findMissing}}}
 }

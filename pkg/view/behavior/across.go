@@ -412,6 +412,7 @@ func (c *acrossComparer) buildResult() {
 			view.CompareBools(a.change.Difference != NewAccess, b.change.Difference != NewAccess),
 			requests.CompareSizes(&a.smallest, &b.smallest))
 	})
+	repairs := c.newRepairFinder()
 	position := make([]int, len(order))
 	for n, i := range order {
 		position[i] = n
@@ -419,6 +420,8 @@ func (c *acrossComparer) buildResult() {
 		one.change.Request, one.change.Command = requests.NewRequestText(&one.smallest),
 			requests.FormatCommand(&one.smallest)
 		one.change.Before, one.change.After = c.describeSide(0, one.before), c.describeSide(1, one.after)
+		one.change.Repair = repairs.findRepair(one.change.Difference, &one.smallest, one.before, one.after,
+			one.change.Policies)
 		one.change.Circumstances = requests.FormatCircumstances(&one.smallest)
 		out.Items = append(out.Items, one.change)
 	}
@@ -458,6 +461,25 @@ func (c *acrossComparer) buildResult() {
 	default:
 		out.Verdict = Equivalent
 	}
+}
+
+// newRepairFinder knows what the implementation of the second side has.
+func (c *acrossComparer) newRepairFinder() repairFinder {
+	g, at := c.sides[1].(*gatewayAnswerer)
+	if !at {
+		return repairFinder{}
+	}
+	names := map[string]bool{}
+	for _, e := range g.competition.Entries(g.destination) {
+		names[c.inputs[1].Resolution.Graph.ImplementationName(e.Gateway)] = true
+	}
+	var out repairFinder
+	for name := range names {
+		if equivalents := c.inputs[1].Judges.Equivalents[name]; equivalents != nil && len(names) == 1 {
+			out = repairFinder{name, equivalents}
+		}
+	}
+	return out
 }
 
 // describeSide returns what a request gets on a side in the shape of the contract.

@@ -181,6 +181,7 @@ func (s *BehaviorSide) formatAnswer() string {
 
 // formatShares names backends, with their share where there are several.
 func formatShares(all []requests.RequestBackend) string {
+	all = slices.DeleteFunc(slices.Clone(all), func(b requests.RequestBackend) bool { return b.Weight == 0 })
 	total := 0
 	for i := range all {
 		total += all[i].Weight
