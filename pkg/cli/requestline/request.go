@@ -124,7 +124,7 @@ func Parse(text string) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	var q Request
+	q := Request{Flags: Flags{Circumstances: Circumstances{Repeat: 1}}}
 	if len(words) > 0 && words[0] == "curl" {
 		if err := q.readCurl(words); err != nil {
 			return q, err

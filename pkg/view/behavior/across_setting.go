@@ -108,9 +108,8 @@ func isSameValue(name, a, b string) bool {
 // parseSize reads a number of bytes, as proxies write it (8m) or as Kubernetes does (8Mi).
 func parseSize(text string) (int64, bool) {
 	units := map[string]int64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-	lower := strings.ToLower(text)
 	for unit, factor := range units {
-		if digits, found := strings.CutSuffix(lower, unit); found {
+		if digits, found := strings.CutSuffix(text, unit); found {
 			n, err := strconv.ParseInt(digits, 10, 64)
 			return n * factor, err == nil
 		}

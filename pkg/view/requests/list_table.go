@@ -86,10 +86,12 @@ func (a *RequestResult) buildRow() []view.Cell {
 		outcome.Tone = view.Good
 	case "Conditional":
 		outcome.Tone = view.Partly
-	case "NoMatch", "BackendError", "Misdirected":
+	case "NoMatch", "BackendError", "Misdirected", "Denied", "Limited":
 		outcome.Tone = view.Bad
 	}
 	switch {
+	case a.Outcome == "Denied" && a.DeniedBy != "":
+		outcome.Text += " by " + string(a.DeniedBy)
 	case a.isDenied() || a.isDeniedLater():
 		outcome = view.Cell{Text: outcome.Text + ", denied", Tone: view.Bad}
 	case a.findPoint(point.Depends) != nil:
@@ -103,6 +105,9 @@ func (a *RequestResult) buildRow() []view.Cell {
 	}
 	if a.Route != nil {
 		route, rule = a.Route.WithoutSection().String(), a.Route.Section
+	}
+	if a.Ingress != nil {
+		listener, route, rule = "class "+a.IngressClass, a.Ingress.String(), a.ingressPath
 	}
 	why := slices.Clone(a.Why)
 	for i := range a.Decisions {

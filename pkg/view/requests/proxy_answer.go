@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
@@ -147,6 +148,9 @@ func (a *RequestResult) proxyLines() []string {
 	}
 	if len(a.Backends) > 0 && a.Backends[0].Path != "" && a.Backends[0].Path != a.Request.Path {
 		out = append(out, "sends: "+a.Request.Method+" "+a.Backends[0].Path)
+	}
+	for _, s := range a.Statuses {
+		out = append(out, fmt.Sprintf("status %d: %d to %d of the requests", s.Status, s.Least, s.Most))
 	}
 	if a.Affinity != "" {
 		out = append(out, "affinity: cookie "+a.Affinity)
