@@ -80,7 +80,9 @@ type StatusCount struct {
 }
 
 // Setting is a setting in force on a path. Names: bodyLimit, timeouts.*, retries.*, buffering.*,
-// backendProtocol, and those of limits, affinity and headers.
+// backendProtocol, and those of limits, affinity and headers. Locations also have, where an object
+// sets it, what answers tell by other means: authentication.*, addresses.*, redirect.*, rewrite.target,
+// cors.origins, upstreamHost and canary.*.
 type Setting struct {
 	Name, Value string
 	Source      model.Ref // the object that sets it; zero: it is a default of the proxy

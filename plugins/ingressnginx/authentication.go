@@ -68,6 +68,7 @@ func (v *annotationReader) readBasicAuth() bool {
 
 // externalAuth is a service that is asked whether a request may pass (N28).
 type externalAuth struct {
+	url                     string
 	signin, signinParameter string
 	responseHeaders         []string // of its answer, that the backend gets
 	cached                  bool
@@ -94,7 +95,7 @@ func (v *annotationReader) readExternalAuth() *externalAuth {
 		v.deny("auth-method", "is no method")
 		return nil
 	}
-	a := &externalAuth{from: v.name("auth-url"), unreachable: v.control.isUnreachable(u.Hostname())}
+	a := &externalAuth{url: where, from: v.name("auth-url"), unreachable: v.control.isUnreachable(u.Hostname())}
 	a.signin, _ = v.text("auth-signin")
 	a.signinParameter, _ = v.text("auth-signin-redirect-param")
 	_, state = v.text("auth-cache-key")
@@ -200,6 +201,8 @@ type clientAuth struct {
 	err       string // why the host answers 403
 	unknown   string // why it is not known what it asks for
 	from      string
+	secret    string
+	ingress   model.Ref
 }
 
 // readClientAuth reads what certificates are asked for.
@@ -227,7 +230,7 @@ func (v *annotationReader) readClientAuth() clientAuth {
 		v.deny(annotation, "names a Secret without certificates")
 		return clientAuth{err: v.denied, from: from}
 	}
-	a := clientAuth{hasCA: secret.has("ca.crt"), from: from}
+	a := clientAuth{hasCA: secret.has("ca.crt"), from: from, secret: name, ingress: v.ingress.Ref}
 	if a.verify, state = v.text("auth-tls-verify-client"); state != present || !verifyPattern.MatchString(a.verify) {
 		a.verify = "on"
 	}

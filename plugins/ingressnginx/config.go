@@ -130,7 +130,7 @@ func (c *controller) globalAuth() *externalAuth {
 	if u == nil {
 		return nil
 	}
-	a := &externalAuth{from: "global-auth-url of ConfigMap " + own.ref.FullName(),
+	a := &externalAuth{url: own.data["global-auth-url"], from: "global-auth-url of ConfigMap " + own.ref.FullName(),
 		unreachable: c.isUnreachable(u.Hostname())}
 	if parseURL(own.data["global-auth-signin"]) != nil {
 		a.signin = own.data["global-auth-signin"]

@@ -55,8 +55,9 @@ func publicHost(host string) string {
 // describeLocation makes what others ask of a location.
 func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	out := ingress.Location{Host: publicHost(s.host), Path: l.ingressPath(), Match: s.describeMatch(l), Origin: l.origin,
-		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l), Settings: l.settings.proxy,
-		Unknown: l.unknown()}
+		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l),
+		Settings: append(p.listSettings(s, l), l.settings.proxy...),
+		Unknown:  l.unknown()}
 	if l.owner != nil {
 		out.Ingress = l.owner.object.Ref
 	}

@@ -154,7 +154,8 @@ func (p *proxy) findExternalAuth(l *location) *externalAuth {
 // chooseSorry chooses what answers in the place of the backend of a location.
 func (p *proxy) chooseSorry(l *location) {
 	ref := l.settings.fallback
-	if ref == nil || l.upstream == p.fallback || l.upstream.removed || p.control.findService(ref.namespace, ref.name).missing ||
+	if ref == nil || l.upstream == p.fallback || l.upstream.removed ||
+		p.control.findService(ref.namespace, ref.name).missing ||
 		l.upstream.endpoints.ready && len(l.settings.errorCodes) == 0 {
 		return
 	}
@@ -165,8 +166,8 @@ func (p *proxy) chooseSorry(l *location) {
 	l.sorry = p.copyUpstream(l.upstream, "custom-default-backend-"+ref.namespace+"-"+ref.name, g)
 }
 
-// copyUpstream makes a group of other endpoints that has the canaries and the affinity of a group. Of several of one
-// name it is not known which is in force.
+// copyUpstream makes a group of other endpoints that has the canaries and the affinity of a group. Of several of
+// one name it is not known which is in force.
 func (p *proxy) copyUpstream(of *upstream, name string, endpoints endpointGroup) *upstream {
 	u := *of
 	u.name, u.endpoints = name, endpoints

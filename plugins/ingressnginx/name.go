@@ -44,11 +44,7 @@ func (p *proxy) nameServers() {
 		if s.toWWW == nil {
 			continue
 		}
-		from, isWWW := strings.CutPrefix(s.host, "www.")
-		if !isWWW {
-			from = "www." + s.host
-		}
-		if p.servers[from] == nil {
+		if from := otherName(s.host); p.servers[from] == nil {
 			p.addName(from, target{s, s.host}, s.toWWW)
 		}
 	}
@@ -58,6 +54,14 @@ func (p *proxy) nameServers() {
 			p.addName(a, target{server: s}, s.locations[0].owner)
 		}
 	}
+}
+
+// otherName is a host with www. before it, or without.
+func otherName(host string) string {
+	if rest, isWWW := strings.CutPrefix(host, "www."); isWWW {
+		return rest
+	}
+	return "www." + host
 }
 
 // serverName is the name by which nginx knows a host: a wildcard is an expression for one label.

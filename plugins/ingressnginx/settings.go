@@ -202,7 +202,8 @@ func (v *annotationReader) mayUse(annotation, kind, namespace string) bool {
 	if c.object == nil {
 		state = "is taken to be false, as it is not in the input"
 	}
-	v.deny(annotation, "names a %s of another namespace, and %s of the ConfigMap %s %s", kind, key, c.ref.FullName(), state)
+	v.deny(annotation, "names a %s of another namespace, and %s of the ConfigMap %s %s", kind, key, c.ref.FullName(),
+		state)
 	return false
 }
 

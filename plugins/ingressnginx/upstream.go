@@ -1,6 +1,10 @@
 package ingressnginx
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+)
 
 // upstream is a group of endpoints: a port of a Service, or what answers where nothing else does.
 type upstream struct {
@@ -14,6 +18,7 @@ type upstream struct {
 	from         *entry // the canary
 	alternatives []*upstream
 	affinity     affinity
+	affinityFrom model.Ref           // the Ingress that asks for it
 	cookiePaths  map[string][]string // the paths that set the cookie, by host
 	splitAt      map[*server]map[string]bool
 }
@@ -64,7 +69,7 @@ func (u *upstream) setAffinity(e *entry, host string, aliases []string, path str
 	if !a.cookie {
 		return
 	}
-	u.affinity = a
+	u.affinity, u.affinityFrom = a, e.object.Ref
 	for _, name := range append([]string{host}, aliases...) {
 		u.cookiePaths[name] = append(u.cookiePaths[name], path)
 	}
@@ -169,7 +174,7 @@ func (u *upstream) attach(other *upstream, e *entry) {
 		return
 	}
 	if !e.settings.affinity.legacy {
-		other.affinity, other.cookiePaths = u.affinity, u.cookiePaths
+		other.affinity, other.affinityFrom, other.cookiePaths = u.affinity, u.affinityFrom, u.cookiePaths
 	}
 	if other.from == nil { // the backend of a path elsewhere: it asks for nothing
 		other.from = e
