@@ -3,6 +3,7 @@ package ingressnginx
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
@@ -254,6 +255,10 @@ func (w *walk) rewritePath() bool {
 	}
 	if isURLTarget(target) {
 		return w.redirectTo(302, escapePath(path)+w.query, l.owner.reader.name("rewrite-target")+" is a URL")
+	}
+	if !strings.HasPrefix(path, "/") {
+		return w.giveUp(l.owner.reader.name("rewrite-target") + " makes the path " + strconv.Quote(path) +
+			", which does not begin with a slash: what the backend makes of it is not known")
 	}
 	w.sent = escapePath(path) + w.query
 	return false

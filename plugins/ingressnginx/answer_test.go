@@ -41,6 +41,12 @@ func TestWhatIsNotEvaluated(t *testing.T) {
 			"GET http://shop.example.com/ repeat=5", "Matched web:80/ 200=2-5 503=0-3", "limit-connections"},
 		{"a variable in a target", one(newIngress("web", host, notes{"rewrite-target": "/$geoip_city"}, "/a>web")),
 			"GET http://shop.example.com/a", "NotEvaluated", "rewrite-target of Ingress store/web"},
+		{"a target without a slash", one(newIngress("web", host, notes{"rewrite-target": "x"}, "/a>web")),
+			"GET http://shop.example.com/a", "NotEvaluated", `makes the path "x"`},
+		{"a group without a slash", one(newIngress("web", host, notes{"rewrite-target": "$1"}, "/a(.*)>web")),
+			"GET http://shop.example.com/ab", "NotEvaluated", `makes the path "b"`},
+		{"a group with a slash", one(newIngress("web", host, notes{"rewrite-target": "$1"}, "/a(.*)>web")),
+			"GET http://shop.example.com/a/b", "Matched web:80/b", ""},
 		{"an alias that only PCRE knows", one(newIngress("web", host, notes{"server-alias": `~^(?=a)b`}, "/>web")),
 			"GET http://other.example.com/", "NotEvaluated", "server-alias of Ingress store/web"},
 	})
