@@ -119,7 +119,7 @@ func (w *walk) setLocation(l *location) {
 			w.note("paths of the host are expressions, because of Ingress " + w.server.regexBy.ownerName())
 		}
 	}
-	w.answer.Settings = l.settings.proxy
+	w.answer.Settings = l.inForce
 	if w.request.Secure {
 		w.addHSTS()
 	}

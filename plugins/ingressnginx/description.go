@@ -21,6 +21,7 @@ func (p *proxy) describe(dropped []*entry) *ingress.Proxy {
 			}
 		}
 		for _, l := range s.locations {
+			l.inForce = append(p.listSettings(s, l), l.settings.proxy...)
 			if !l.split {
 				out.Locations = append(out.Locations, p.describeLocation(s, l))
 			}
@@ -56,7 +57,7 @@ func publicHost(host string) string {
 func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	out := ingress.Location{Host: publicHost(s.host), Path: l.ingressPath(), Match: s.describeMatch(l), Origin: l.origin,
 		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l),
-		Settings: append(p.listSettings(s, l), l.settings.proxy...),
+		Settings: l.inForce,
 		Unknown:  l.unknown()}
 	if l.owner != nil {
 		out.Ingress = l.owner.object.Ref

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -29,6 +30,8 @@ type location struct {
 	sorry      *upstream // answers instead of a backend without endpoints, and errors; nil: what answers the rest
 	expression expression
 	external   *externalAuth // in force; nil: nobody is asked
+
+	inForce []ingress.Setting // with who sets them
 }
 
 // needsRewrite reports whether the path of requests is replaced.

@@ -21,7 +21,7 @@ func AlsoSettings() []string {
 }
 
 // comparableSettings are the settings that mean the same at every proxy.
-var comparableSettings = []string{"bodyLimit", "limits", "affinity"}
+var comparableSettings = []string{"bodyLimit", "limits", "affinity", "cors", "upstreamHost", "backendProtocol"}
 
 // countSettings notes the settings of two answers of backends that differ, and returns the position of
 // the change; -1: none does. A change counts if it is of what was asked about; of the others those are
@@ -87,9 +87,12 @@ func compareSettings(before, after []ingress.Setting) []SettingChange {
 	return out
 }
 
+// unknownValue is the value of a setting of which only the presence is known.
+const unknownValue = "..."
+
 // isSameValue reports whether two texts are the same size or time.
 func isSameValue(name, a, b string) bool {
-	if a == b {
+	if a == b || a == unknownValue || b == unknownValue {
 		return true
 	}
 	switch family, _, _ := strings.Cut(name, "."); family {

@@ -54,6 +54,23 @@ func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
 		return out
 	}
 	out.Backends = describeBackends(a, e, g)
+	out.Settings = append(out.Settings, w.listRuleSettings(a, g)...)
+	return out
+}
+
+// listRuleSettings returns what the rule itself and the gates on the way set, in the names of Setting.
+func (w *Writer) listRuleSettings(a *request.Answer, g *protect.Gates) []ingress.Setting {
+	var out []ingress.Setting
+	rule := w.Collector.Resolution.Node(a.Rule).Ref
+	if a.Sends != nil && a.Sends.Host != a.Request.Host {
+		out = append(out, ingress.Setting{Name: "upstreamHost", Value: a.Sends.Host, Source: rule})
+	}
+	if r := g.JudgeProperty(gate.CORS); r.Verdict == gate.Holds || r.Verdict == gate.Depends {
+		out = append(out, ingress.Setting{Name: "cors.origins", Value: "...", Source: rule})
+	}
+	if g.JudgeProperty(gate.TLSBackend).Verdict == gate.Holds {
+		out = append(out, ingress.Setting{Name: "backendProtocol", Value: "https://", Source: rule})
+	}
 	return out
 }
 
