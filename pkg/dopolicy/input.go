@@ -167,7 +167,7 @@ func (in *Input) Describe(q DescribeQuery) *describe.ObjectDescription {
 
 // Topology is the graph of targets with their policies, and where each is in force.
 func (in *Input) Topology(q graph.Query) *graph.Topology {
-	q.Judges = in.engine.judges
+	q.Judges, q.Query.Proxies = in.engine.judges, in.Proxies()
 	return graph.Build(in.Resolution, q)
 }
 

@@ -91,13 +91,13 @@ func (g *Scope) narrowQuery(s *source.Session, q *graph.Query) error {
 		}
 		q.Affected = p.Policy
 		if !g.narrowed {
-			q.Targets, q.Through = nil, nil // -n says where the policy is, not where it counts
+			q.Targets, q.Through, q.Ingresses = nil, nil, nil // -n says where the policy is, not where it counts
 		}
 	}
 	if g.Focus == "" {
 		return nil
 	}
-	q.Depth, q.Targets, q.Through = g.Depth, nil, nil
+	q.Depth, q.Targets, q.Through, q.Ingresses = g.Depth, nil, nil, nil
 	ids, p, err := findFocus(s, g.Focus)
 	q.Focus = ids
 	if p != nil {
@@ -126,10 +126,10 @@ func (g *Scope) widenQuery(s *source.Session, q *graph.Query) {
 		}
 	}
 	backend := func(id topology.NodeID) bool { return s.Node(id).Role == topology.Backend }
-	if !s.Flags.NamespaceGiven && len(slices.DeleteFunc(slices.Clone(q.Targets), backend)) == 0 {
+	if !s.Flags.NamespaceGiven && len(q.Ingresses) == 0 && len(slices.DeleteFunc(slices.Clone(q.Targets), backend)) == 0 {
 		fmt.Fprintf(s.Streams.Err, "note: namespace %s has no routes, Gateways or policies: all namespaces are drawn\n",
 			s.Flags.Namespace)
-		q.Targets, q.Through = nil, nil
+		q.Targets, q.Through, q.Ingresses = nil, nil, nil
 	}
 }
 

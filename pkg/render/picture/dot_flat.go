@@ -49,7 +49,7 @@ func writeFlat(d indentWriter, t *graph.Topology, o DOTOptions) {
 				formatAttributes(attribute{"class", e.Kind}, attribute{"color", s.colour.valueIn(o.Theme)},
 					attribute{"style", s.style},
 					attribute{"penwidth", s.width}, attribute{"arrowhead", s.arrow}, attribute{"label",
-						(&pictureEdge{count: e.Count, differs: e.Proxy != ""}).formatLabel()})+"];")
+						(&pictureEdge{Label: e.PathText(1), count: e.Count, differs: e.Proxy != ""}).formatLabel()})+"];")
 		}
 	}
 	d.writeLine(0, "}")

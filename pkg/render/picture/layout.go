@@ -271,7 +271,7 @@ func (p *picture) addEdge(e graph.GraphEdge) {
 		return
 	}
 	l := pictureEdge{From: from, to: to, Kind: e.Kind, State: e.State, count: e.Count, differs: e.Proxy != ""}
-	p.differs = p.differs || l.differs
+	p.differs, l.Label = p.differs || l.differs, clipText(e.PathText(1), factWidth)
 	if isPolicyOutcome(e.Kind) {
 		l.State = cmp.Or(e.State, e.Kind)
 		p.addChip(l, e.By)

@@ -6,15 +6,15 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// GraphNode is a target, a policy, or a point on the way of the request that is asked about. Kind is
-// the role of a target, "policy", or "point". A node that stands
+// GraphNode is a target, a policy, an Ingress, or a point on the way of the request that is asked
+// about. Kind is the role of a target, "policy", "ingress", or "point". A node that stands
 // for several objects, which a collapsed picture draws as one, lists them in Members; its Ref then
 // has no object's name.
 type GraphNode struct {
 	ID      string            `json:"id"`                // by which edges name it
 	Ref     model.Ref         `json:"ref"`               // the object
-	Kind    string            `json:"kind"`              // the role of a target, policy, or point
-	Labels  map[string]string `json:"labels"`            // facts worth showing: policyKind, hostnames, state, count, verdict, …
+	Kind    string            `json:"kind"`              // the role of a target, policy, ingress, or point
+	Labels  map[string]string `json:"labels"`            // facts worth showing: policyKind, hostnames, protection, state, count, verdict, …
 	Members []model.Ref       `json:"members,omitempty"` // the objects that it stands for, if there are several
 }
 
@@ -38,6 +38,7 @@ type GraphEdge struct {
 	State string   `json:"state,omitempty"`
 	Count int      `json:"count,omitempty"` // how many edges a collapsed picture draws as this one, if more than one
 	By    []string `json:"by,omitempty"`    // the ids of the policies that won, on overridden and partial edges
+	Paths []string `json:"paths,omitempty"` // host and path of an Ingress, of those that lead to a Service
 	// "different" where a proxy does not do what the edge says; only looked for where dumps were
 	// given
 	Proxy string `json:"proxy,omitempty"`

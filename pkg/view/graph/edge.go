@@ -27,15 +27,16 @@ type edge struct {
 	from, to        int32
 	kind            edgeKind
 	taken, dangling bool
-	stopped         bool // something before it denies the request
-	differs         bool // a proxy does not do what is predicted
+	stopped         bool     // something before it denies the request
+	differs         bool     // a proxy does not do what is predicted
+	paths           []string // of an Ingress that lead there
 	enforcement
 }
 
 // mergeEdge merges an edge of the same kind between the same nodes into this one.
 func (e *edge) mergeEdge(x *edge) {
 	e.taken, e.dangling, e.differs = e.taken || x.taken, e.dangling && x.dangling, e.differs || x.differs
-	e.stopped = e.stopped || x.stopped
+	e.stopped, e.paths = e.stopped || x.stopped, mergePaths(e.paths, x.paths)
 	e.winners = slices.Clip(e.winners)
 	e.combine(&x.enforcement)
 }
@@ -161,7 +162,7 @@ func (d *topologyBuilder) exportEdge(e *edge) GraphEdge {
 	}
 	switch e.kind {
 	case parentEdge:
-		out.Kind = EdgeParent
+		out.Kind, out.Paths = EdgeParent, e.paths
 		if e.dangling {
 			out.State = EdgeDangling
 		}
@@ -213,6 +214,7 @@ func (d *topologyBuilder) collectProblems(t *Topology) []model.Problem {
 	}
 	a.AddProblems(d.query.RequestProblems...)
 	a.AddProblems(d.pointProblems...)
+	a.AddProblems(d.collectIngressProblems()...)
 	if d.query.TakenPaths != nil {
 		a.AddProblems(d.query.TakenPaths.problems...)
 	}

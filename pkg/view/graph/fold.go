@@ -172,7 +172,7 @@ func (f *folding) mergeEdges(strands []foldedEdge, ids []string) GraphEdge {
 		e := &f.from.Edges[s.edge]
 		total += max(1, e.Count)
 		words[e.stateWord()] = true
-		out.Proxy = cmp.Or(out.Proxy, e.Proxy)
+		out.Proxy, out.Paths = cmp.Or(out.Proxy, e.Proxy), mergePaths(out.Paths, e.Paths)
 		for _, id := range e.By {
 			if i, drawn := f.index[id]; drawn {
 				id = ids[f.foldedInto[i]]

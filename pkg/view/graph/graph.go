@@ -60,6 +60,7 @@ func Build(r *resolve.Resolution, q Query) *Topology {
 	d.addEnforcement()
 	d.addPolicies()
 	d.addPoints()
+	d.addIngresses()
 	d.markProxies()
 	return d.buildTopology()
 }

@@ -180,6 +180,9 @@ func formatPlural(n int, noun string) string {
 		!strings.HasSuffix(stem, "e") {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
+	if strings.HasSuffix(noun, "ss") && n != 1 {
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
 	if strings.HasSuffix(noun, "s") {
 		return fmt.Sprintf("%d %s", n, noun)
 	}

@@ -10,8 +10,11 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology/gatewayapi"
 )
 
-// stateMissing is the state of what is named and not in the input.
-const stateMissing = "not in the input"
+// The states of what is named and not in the input.
+const (
+	stateMissing = "not in the input"
+	stateAssumed = "assumed to exist"
+)
 
 // nodeID returns the id of a node. A Service that is a parent of routes has another id than the
 // same Service as a backend.
@@ -97,7 +100,7 @@ func (d *topologyBuilder) absenceState(n *topology.Node) string {
 	switch n.Role {
 	case topology.GatewayClass, topology.Backend, topology.Port:
 		if d.res.Graph.IsAssumed(n.Ref) {
-			return "assumed to exist"
+			return stateAssumed
 		}
 	}
 	return stateMissing

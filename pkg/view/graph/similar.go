@@ -22,7 +22,8 @@ func similarRoutes() similarity {
 		switch role := topology.Role(n.Kind); role {
 		case topology.GatewayClass:
 			return nil, false
-		case topology.Route, topology.Backend, topology.Port, topology.Opaque, policyKind:
+		case topology.Route, topology.Backend, topology.Port, topology.Opaque, policyKind,
+			IngressKind:
 			return append(appearanceOf(n), n.Ref.Namespace), true
 		}
 		return append(appearanceOf(n), n.Ref.Namespace), n.Labels["state"] == stateMissing
@@ -53,7 +54,8 @@ func similarKinds() similarity {
 
 // appearanceOf returns the texts that tell nodes of all sorts apart.
 func appearanceOf(n *GraphNode) []string {
-	return []string{n.Kind, n.Ref.Group, n.Ref.Kind, n.Labels["state"], n.Labels["request"], n.Labels[labelProxy]}
+	return []string{n.Kind, n.Ref.Group, n.Ref.Kind, n.Labels["state"], n.Labels["request"], n.Labels[labelProxy],
+		n.Labels[labelProtection], n.Labels[labelUnknown]}
 }
 
 // joinSimilar joins nodes that look alike. Nodes do if they have the same appearance and, where

@@ -96,6 +96,9 @@ func (t *Topology) joinedLine() string {
 	return ": " + strings.Join(out, ", ")
 }
 
+// maxTablePaths is how many paths of Ingresses are listed at an edge.
+const maxTablePaths = 3
+
 // edgeCell returns the kind of an edge; an effective one may be partial. The state of a policy at a
 // target stands behind it.
 func edgeCell(e GraphEdge) view.Cell {
@@ -104,6 +107,9 @@ func edgeCell(e GraphEdge) view.Cell {
 		text = e.Kind + ": " + e.State
 	}
 	text = strings.Replace(text, EdgeConditionFalse, conditionFalseText, 1)
+	if len(e.Paths) > 0 {
+		text += ": " + e.PathText(maxTablePaths)
+	}
 	if e.Count > 1 {
 		text += fmt.Sprintf(" ×%d", e.Count)
 	}
