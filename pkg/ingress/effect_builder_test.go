@@ -63,7 +63,7 @@ func TestAddressList(t *testing.T) {
 		passes bool
 		by     Barrier
 	}{"10.1.1.1": {true, DenyList}, "192.168.0.1": {false, DenyList}, "172.16.0.1": {false, AllowList}} {
-		if passes, by := l.Find(netip.MustParseAddr(address)); passes != want.passes || by != want.by {
+		if passes, by := l.FindBarrier(netip.MustParseAddr(address)); passes != want.passes || by != want.by {
 			t.Errorf("%s: %v %s, want %v %s", address, passes, by, want.passes, want.by)
 		}
 	}
