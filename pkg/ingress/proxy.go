@@ -35,6 +35,9 @@ type Location struct {
 	Implied   bool         // no Ingress has the path: the proxy adds it
 	Backends  []Backend
 	NeedsAuth [][]Barrier
+	// AnyOf is true if a client gets in that passes the lists of addresses, or has what NeedsAuth asks for.
+	AnyOf     bool
+	Redirects bool      // all requests that are not refused before are redirected
 	Barriers  []Barrier // all that may refuse requests, in their order
 	Settings  []Setting
 	Unknown   string // why it is not known what becomes of its requests; "": it is

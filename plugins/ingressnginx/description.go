@@ -57,13 +57,14 @@ func publicHost(host string) string {
 func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	out := ingress.Location{Host: publicHost(s.host), Path: l.ingressPath(), Match: s.describeMatch(l), Origin: l.origin,
 		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l),
-		Settings: l.inForce,
-		Unknown:  l.unknown()}
+		Settings:  l.inForce,
+		AnyOf:     l.settings.satisfyAny && len(p.credentials(l)) > 0 && len(l.settings.allow)+len(l.settings.deny) > 0,
+		Redirects: l.settings.redirect.url != "", Unknown: l.unknown()}
 	if l.owner != nil {
 		out.Ingress = l.owner.object.Ref
 	}
-	if s.snippet != nil {
-		out.Unknown = s.snippet.reader.name("server-snippet") + " may do anything on the host"
+	if why := p.unknownOfServer(s); why != "" {
+		out.Unknown = why
 	}
 	if l.expression.unknown != "" {
 		out.Unknown = l.expression.unknown
@@ -74,6 +75,19 @@ func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 		}
 	}
 	return out
+}
+
+// unknownOfServer says why it is not known what becomes of requests to a host, "" if it is.
+func (p *proxy) unknownOfServer(s *server) string {
+	switch o := p.control.findClassless(s.host); {
+	case o != nil && p.control.isWrittenFor(o):
+		return "Ingress " + o.Ref.FullName() + " has no class: it is not known whether the controller reads it"
+	case s.snippet != nil:
+		return s.snippet.reader.name("server-snippet") + " may do anything on the host"
+	case s.passthrough != nil && (p.control.workload == nil || p.control.isFlag("enable-ssl-passthrough", false)):
+		return s.passthrough.reader.name("ssl-passthrough") + " may hand connections with TLS on as they are"
+	}
+	return s.clientAuth.unknown
 }
 
 // describeMatch says how a location is compared.
