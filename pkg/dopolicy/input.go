@@ -125,7 +125,7 @@ func (in *Input) Explain(q view.Query, rule string) *explain.Explanation {
 
 // Matrix says who governs each route rule, with a column for each policy kind.
 func (in *Input) Matrix(q matrix.Query) (*matrix.PolicyMatrix, error) {
-	q.Matcher, q.Judges = in.Matcher(), in.engine.judges
+	q.Matcher, q.Judges, q.Proxies = in.Matcher(), in.engine.judges, in.Proxies()
 	return matrix.Build(in.Resolution, q)
 }
 

@@ -76,7 +76,12 @@ type PolicyMatrix struct {
 	Counts    []MatrixCount `json:"counts"`         // of the required kinds or, without any, of all kinds
 	Items     []MatrixRow   `json:"items"`          // by target
 
+	// paths of Ingresses in force, by target; none where something must not be missing, or kinds are named
+	Ingresses []IngressRow `json:"ingresses,omitempty"`
+
 	properties []requests.Property // that must not be missing
+
+	leavesIngressesOut bool // there are paths of Ingresses, which are not judged by what must not be missing
 }
 
 // HasFindings reports whether a required kind is missing on a rule, or may be: where it cannot be
@@ -138,6 +143,7 @@ func Build(r *resolve.Resolution, query Query) (*PolicyMatrix, error) {
 	}
 	slices.SortStableFunc(m.out.Items, func(a, b MatrixRow) int { return view.CompareTargets(a.Target, b.Target) })
 	slices.SortFunc(m.out.Idle, view.CompareTargets)
+	m.addIngresses()
 	m.out.Finish("PolicyMatrix", append(m.collector.CollectProblems(), m.uncertainProblems()...))
 	return m.out, nil
 }

@@ -34,7 +34,15 @@ func (m *PolicyMatrix) Table(o view.TableOptions) view.Table {
 		b.Heading = []string{"cannot tell:"}
 		t.Blocks = append(t.Blocks, b)
 	}
-	t.Footer = append(t.Footer, view.FormatMoreLine(len(rows)-len(shown), "line")...)
+	ingresses := m.Ingresses[:o.CountShown(len(m.Ingresses))]
+	if len(ingresses) > 0 {
+		b := m.ingressBlock(ingresses)
+		if len(t.Blocks) > 0 {
+			b.Heading = []string{"paths of Ingresses:"}
+		}
+		t.Blocks = append(t.Blocks, b)
+	}
+	t.Footer = append(t.Footer, view.FormatMoreLine(len(rows)-len(shown)+len(m.Ingresses)-len(ingresses), "line")...)
 	if len(t.Blocks) > 0 && len(m.Required) > 0 {
 		first := &t.Blocks[0]
 		first.Heading = append(m.verdictLines(), first.Heading...)
@@ -47,9 +55,10 @@ func (m *PolicyMatrix) Table(o view.TableOptions) view.Table {
 	return t
 }
 
-// FilterNames are the routes of the rows, each once.
+// FilterNames are the routes and the Ingresses of the rows, each once.
 func (m *PolicyMatrix) FilterNames() []string {
-	return view.UniqueObjectNames(m.Items, func(r *MatrixRow) *model.Ref { return &r.Target })
+	return append(view.UniqueObjectNames(m.Items, func(r *MatrixRow) *model.Ref { return &r.Target }),
+		view.UniqueObjectNames(m.Ingresses, func(r *IngressRow) *model.Ref { return &r.Target })...)
 }
 
 // buildBlock returns rows with their columns. VIA is shown where rules have several rows, WHY where
@@ -190,6 +199,9 @@ func (c *MatrixCell) formatReason(kinds view.KindNames, alone bool) string {
 
 // verdictLines says in a line for each required kind on how many rules it is missing.
 func (m *PolicyMatrix) verdictLines() []string {
+	if m.Rules == 0 && len(m.Ingresses) > 0 {
+		return nil
+	}
 	if m.Rules == 0 {
 		return []string{"no route rule that is asked about gets traffic"}
 	}
@@ -270,6 +282,9 @@ func (m *PolicyMatrix) leftOutLines(o view.TableOptions) []string {
 			names[i] = kinds.ShortName(k)
 		}
 		out = append(out, "not in force at route rules, and not shown: "+view.JoinNames(names, o))
+	}
+	if m.leavesIngressesOut {
+		out = append(out, "paths of Ingresses are not among them: matrix without --missing lists what protects them")
 	}
 	return out
 }
