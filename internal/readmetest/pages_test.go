@@ -8,16 +8,17 @@ import (
 )
 
 // TestTranscriptsOfPages runs what the vendors' pages and those of the matrix, of audits, of
-// proofs, of changes and of publishing show: a code block that begins with "$ kubectl dopolicy" has
-// the whole output of the command behind it, asked in the root of the repository. With
-// UPDATE_GOLDEN it is written anew.
+// proofs, of changes, of migrations and of publishing show: a code block that begins with
+// "$ kubectl dopolicy" has the whole output of the command behind it, asked in the root of the
+// repository. With UPDATE_GOLDEN it is written anew.
 func TestTranscriptsOfPages(t *testing.T) {
 	t.Chdir("../..")
 	pages, err := filepath.Glob("docs/vendors/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages", err)
 	}
-	pages = append(pages, "docs/matrix.md", "docs/audit.md", "docs/prove.md", "docs/behavior.md", "docs/publish.md", "docs/schemas.md")
+	pages = append(pages, "docs/matrix.md", "docs/audit.md", "docs/prove.md", "docs/behavior.md", "docs/migration.md",
+		"docs/publish.md", "docs/schemas.md")
 	for _, page := range pages {
 		raw, err := os.ReadFile(page)
 		if err != nil {

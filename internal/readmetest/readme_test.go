@@ -147,7 +147,10 @@ func TestVendors(t *testing.T) {
 		return out
 	}
 	code, vectors := names("plugins/*"), names("testdata/vendors/*")
-	if !slices.Equal(code, vectors) {
+	withVectors := slices.DeleteFunc(slices.Clone(code), func(vendor string) bool {
+		return vendor == "ingressnginx" // has no policy kinds; internal/ingresstest has its cases
+	})
+	if !slices.Equal(withVectors, vectors) {
 		t.Errorf("vendors %v have code, %v have vectors", code, vectors)
 	}
 	for _, vendor := range code {
