@@ -46,6 +46,11 @@ With --requests-file, every line of the file is one request, written like the ar
 curl command, with --expect where something is expected; lines that start with # are comments. --gateway, --listener and
 --expect hold for every line; of the first two, a line may name its own.
 
+If the input has Ingresses and no Gateway, or with --ingress CLASS, the answer is that of the proxy of the Ingresses: which path
+takes the request, what refuses or redirects it and why, and what the backend gets. --client-ip, --client-cert, --body-bytes
+and --repeat say what address lists, client certificates and limits look at; --assume what others answer: that a password is
+accepted, or with which status an authentication service answers.
+
 With --from and a URL, the request is one of that pod: to the Service that the host names, else through a Gateway.
 
 With --from and --to, show whether policies allow a connection between two pods, and which entry of which policy
@@ -61,6 +66,10 @@ const requestExample = `  # where does this request go, and which policies apply
   # a gRPC call, and a pasted curl command
   kubectl dopolicy request http://api.example.com --grpc shop.Cart/Add -f manifests/
   kubectl dopolicy request --curl "curl -X POST https://shop.example.com/cart" -f manifests/
+
+  # to Ingresses of class public, from this address, if the authentication service lets it pass
+  kubectl dopolicy request https://shop.example.com/admin --ingress public --client-ip 192.0.2.7 \
+    --assume external=200 -f manifests/
 
   # a mesh request, from a client in namespace web
   kubectl dopolicy request http://cart.shop:8080/ --from-namespace web
