@@ -52,6 +52,11 @@ are grouped into kinds that every rule of both sides treats alike. For each kind
   - its protection, such as authentication
 Which route or rule takes a request is shown and not compared: renaming, reordering or splitting alone changes nothing.
 
+Of a side with Ingresses and no Gateway, the proxy of the Ingresses is compared: requests get the same there and at the Gateways
+of the other side, or each difference has the smallest request, before and after. --before and --after choose the proxy of a
+side that has several. Written instead of the sides, ingress:CLASS and gateway:NAMESPACE/NAME compare two proxies of one
+input, of -f or with --live of the cluster. The exit code is 3 if no difference is known and sameness is not proved.
+
 All namespaces are compared unless -n is given. If a --delete name has no namespace, -n only says where to find it. The
 exit code is 1 if anything changes.`
 
@@ -76,6 +81,10 @@ func NewCommand(env run.Environment) *cobra.Command {
   kubectl dopolicy diff --behavior old/ new/
   kubectl dopolicy diff --behavior --no-new-access git:origin/main:deploy -R
   kubectl dopolicy diff --behavior old/ new/ --weights access.log
+
+  # do the Gateways of new/ do what the Ingresses of old/ did?
+  kubectl dopolicy diff --behavior old/ new/ --requests-file requests.txt
+  kubectl dopolicy diff --behavior --live ingress:public gateway:infra/web
 
   # two folders, a folder and the cluster, a snapshot and the cluster
   kubectl dopolicy diff old/ new/
