@@ -50,6 +50,10 @@ func (f *Options) compareEndpoints(ctx context.Context) error {
 	if f.Behavior.Live && len(f.Sides.Source.Files) > 0 {
 		return failure.Usage("drop one of the two", "--live and -f cannot be given together here")
 	}
+	if strings.HasPrefix(f.Args[0], gatewayPrefix) && strings.HasPrefix(f.Args[1], gatewayPrefix) {
+		return failure.Usage("name the proxy of Ingresses as one of the two: ingress:CLASS",
+			"two Gateways of one input are not compared")
+	}
 	f.Sides.Source.Points = true
 	session, err := f.Sides.Source.Open(ctx, f.Environment)
 	if err != nil {

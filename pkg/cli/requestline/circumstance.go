@@ -62,8 +62,8 @@ func (f *Circumstances) parse() (request.Circumstances, error) {
 	if f.BodyBytes < 0 {
 		return out, failure.Usage("write a number of bytes", "--body-bytes %d is negative", f.BodyBytes)
 	}
-	if f.Repeat < 1 {
-		return out, failure.Usage("write how often the request is sent, 1 or more", "--repeat cannot be %d", f.Repeat)
+	if f.Repeat < 0 {
+		return out, failure.Usage("write how often the request is sent", "--repeat %d is negative", f.Repeat)
 	}
 	for _, text := range f.Assume {
 		if err := readAssumption(text, &out.Assumed); err != nil {

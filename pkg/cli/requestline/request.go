@@ -124,7 +124,7 @@ func Parse(text string) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	q := Request{Flags: Flags{Circumstances: Circumstances{Repeat: 1}}}
+	var q Request
 	if len(words) > 0 && words[0] == "curl" {
 		if err := q.readCurl(words); err != nil {
 			return q, err

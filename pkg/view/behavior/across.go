@@ -382,6 +382,7 @@ func (c *acrossComparer) compareRequest(r request.Request) error {
 	changes := map[int]bool{}
 	out := ComparedRequest{Request: requests.NewRequestText(&r), Before: c.describeSide(0, before),
 		After: c.describeSide(1, after), Verdict: Equivalent}
+	known := len(c.changes)
 	at, why := c.countAnswers(probe{r, []string{r.Text}}, before, after)
 	switch {
 	case why != "":
@@ -393,7 +394,10 @@ func (c *acrossComparer) compareRequest(r request.Request) error {
 			out.Verdict = Different
 		}
 	}
-	c.countClass(changes)
+	if len(c.changes) > known { // none of the classes shows it
+		c.out.Classes++
+		c.countClass(changes)
+	}
 	c.out.Requests = append(c.out.Requests, out)
 	return nil
 }

@@ -80,12 +80,18 @@ func compareSettings(before, after []ingress.Setting) []SettingChange {
 				change.PolicyKind, change.At = s.Source.GroupKind().String(), cmp.Or(change.At, s.Source.String())
 			}
 		}
+		if name == "bodyLimit" && isUnlimited(pair[0]) && isUnlimited(pair[1]) {
+			continue
+		}
 		if pair[0] == nil || pair[1] == nil || !isSameValue(name, pair[0].Value, pair[1].Value) {
 			out = append(out, change)
 		}
 	}
 	return out
 }
+
+// isUnlimited reports whether a limit of bodies is none.
+func isUnlimited(s *ingress.Setting) bool { return s == nil || s.Value == "0" }
 
 // unknownValue is the value of a setting of which only the presence is known.
 const unknownValue = "..."

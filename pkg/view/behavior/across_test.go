@@ -81,6 +81,9 @@ func TestCompareAnswers(t *testing.T) {
 		{"another credential", answered(request.Matched, needs(ingress.External)),
 			answered(request.Matched, needs(ingress.OIDC)), OtherAnswer, ""},
 		{"a list is gone", answered(request.Denied, nil), answered(request.Matched, nil), NewAccess, AccessOpened},
+		{"a list is gone and a password stays", answered(request.Denied, func(a *ingress.Answer) {
+			a.DeniedBy, a.NeedsAuth = ingress.AllowList, [][]ingress.Barrier{{ingress.Basic}}
+		}), answered(request.Matched, needs(ingress.Basic)), NewAccess, AccessOpened},
 		{"a protected backend", answered(request.NoMatch, nil), answered(request.Matched, needs(ingress.Basic)), BackendNow,
 			""},
 		{"a list came", answered(request.Matched, nil), answered(request.Denied, nil), AccessLost, AccessClosed},

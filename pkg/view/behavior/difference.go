@@ -60,6 +60,8 @@ func compareAnswers(before, after *sideAnswer) (Difference, string) {
 		return RedirectGone, ""
 	case a == request.Redirect:
 		return RedirectNow, before.closedAccess()
+	case a == request.Matched && before.isShutOut() && before.needsAllOf(after):
+		return NewAccess, AccessOpened
 	case a == request.Matched && before.isRefused() && before.DeniedBy != ingress.BodySize:
 		if access := after.openedAccess(); access != "" {
 			return NewAccess, access
@@ -104,6 +106,15 @@ func (s *sideAnswer) signsIn() bool {
 // isRefused reports whether the proxy refuses the request.
 func (s *sideAnswer) isRefused() bool {
 	return s.Outcome == request.NoMatch || s.Outcome == request.Denied || s.Outcome == request.Misdirected
+}
+
+// isShutOut reports whether a request is refused by who sends it, whatever credentials it has.
+func (s *sideAnswer) isShutOut() bool {
+	switch s.DeniedBy {
+	case ingress.AllowList, ingress.DenyList, ingress.Blocked, ingress.ClientCertificate:
+		return s.Outcome == request.Denied
+	}
+	return false
 }
 
 // openedAccess is the access that is gained if nothing reached the backend before.

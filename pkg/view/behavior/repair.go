@@ -27,7 +27,7 @@ func (f *repairFinder) findRepair(d Difference, r *request.Request, before, afte
 	case OtherRedirect:
 		return repairLocation(before, after)
 	case NoMatchNow:
-		return f.repairMatch(before)
+		return f.repairMatch(r, before)
 	case OtherPath:
 		return f.nameEquivalent(ingress.FeatureRewrite, "the text of a URLRewrite filter is sent as it is")
 	case OtherBackend:
@@ -108,13 +108,16 @@ func repairLocation(before, after *sideAnswer) string {
 }
 
 // repairMatch says what would match the request again.
-func (f *repairFinder) repairMatch(before *sideAnswer) string {
+func (f *repairFinder) repairMatch(r *request.Request, before *sideAnswer) string {
 	if before.Ingress == (model.Ref{}) || before.Path == "" {
 		return ""
 	}
-	return "a match for path " + before.Path + " of " + before.Ingress.String() +
-		" (a path that is an expression there is one without case that holds for the beginning: (?i)" +
-		strings.TrimPrefix(before.Path, "^") + ".*)"
+	out := "a match for what path " + before.Path + " of " + before.Ingress.String() + " takes"
+	if strings.HasPrefix(r.Path, before.Path+"/") || r.Path == before.Path || before.Path == "/" {
+		return out
+	}
+	return out + ": it is an expression without case that holds for the beginning, (?i)" +
+		strings.TrimSuffix(strings.TrimPrefix(before.Path, "^"), ".*") + ".*"
 }
 
 // repairSettings names what has the settings that differ.

@@ -34,6 +34,9 @@ func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
 		out.Outcome = a.Assumed
 	}
 	if a.Rule == topology.None {
+		if a.Location != nil { // the proxy tidies the path
+			out.Location = a.Location.URL
+		}
 		return out
 	}
 	out.Settings, out.Decides.Bodies = e.Settings, listBodyLimits(e)
