@@ -172,6 +172,7 @@ func ParseRanges(texts []string) ([]netip.Prefix, bool) {
 		if err != nil {
 			return nil, false
 		}
+		a = a.Unmap()
 		out = append(out, netip.PrefixFrom(a, a.BitLen()))
 	}
 	return out, true

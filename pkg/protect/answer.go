@@ -70,7 +70,7 @@ func (g *Gates) listSteps() []gateStep {
 	var out []gateStep
 	at := map[string]int{}
 	add := func(one *Gate, partly bool) {
-		if len(one.Answers) == 0 && !one.hasReason(gate.DeniesAll) {
+		if len(one.Answers) == 0 && !one.HasReason(gate.DeniesAll) {
 			return
 		}
 		if one.Group != "" {
@@ -116,7 +116,7 @@ func (g *Gates) isAnsweredElsewhere(one *Gate) bool {
 // isPassable reports whether a gate lets requests pass with and without credentials. One that
 // answers nothing where a credential is missing may refuse a bad one.
 func (g *Gate) isPassable() bool {
-	return g.Refuses == NeverRefuses && !g.hasReason(gate.MissingAllowed) && (len(g.Missing) > 0 || len(g.Answers) == 0)
+	return g.Refuses == NeverRefuses && !g.HasReason(gate.MissingAllowed) && (len(g.Missing) > 0 || len(g.Answers) == 0)
 }
 
 // IsForMissing reports whether a gate answers a request without the credential with a status.

@@ -306,7 +306,7 @@ func (in *Input) buildGate(f FoundValue) Gate {
 
 // addReasonAt adds a reason for a setting, and names who wrote that.
 func (g *Gate) addReasonAt(code gate.Code, path []string, in *Input) {
-	if g.hasReason(code) {
+	if g.HasReason(code) {
 		return
 	}
 	object := in.Source(path...)

@@ -97,8 +97,8 @@ func verdictOf(reasons []Reason) gate.Verdict {
 	return out
 }
 
-// hasReason reports whether a gate has a reason.
-func (g *Gate) hasReason(code gate.Code) bool {
+// HasReason reports whether a gate has a reason.
+func (g *Gate) HasReason(code gate.Code) bool {
 	for _, r := range g.Reasons {
 		if r.Code == code {
 			return true

@@ -127,7 +127,7 @@ func (g *Gates) combineGates(p gate.Property, methods []string, gates []Gate) Re
 	denied := newResultBuilder(gate.Holds)
 	for i := range gates {
 		one := &gates[i]
-		if one.hasReason(gate.DeniesAll) {
+		if one.HasReason(gate.DeniesAll) {
 			denied.addUse(newUse(one, p))
 			for _, r := range one.Reasons {
 				if r.Code == gate.DeniesAll {
@@ -170,7 +170,7 @@ func (g *Gates) combineGates(p gate.Property, methods []string, gates []Gate) Re
 // credential.
 func (g *Gate) isAbout(p gate.Property) bool {
 	return g.Property == p || p == gate.Authentication && g.Property == gate.ClientCertificate &&
-		!g.hasReason(gate.NotRead)
+		!g.HasReason(gate.NotRead)
 }
 
 // judgeGroup returns what alternatives say.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
 )
 
 // risk is how much harm a value of an annotation may do, in the words of annotations-risk-level.
@@ -146,18 +148,9 @@ func areRanges(s string) bool {
 
 // parseRanges reads a list of addresses and networks; false if an entry is neither.
 func parseRanges(text string) ([]netip.Prefix, bool) {
-	var out []netip.Prefix
-	for entry := range strings.SplitSeq(text, ",") {
-		entry = strings.TrimSpace(entry)
-		if p, err := netip.ParsePrefix(entry); err == nil {
-			out = append(out, p.Masked())
-			continue
-		}
-		a, err := netip.ParseAddr(entry)
-		if err != nil {
-			return nil, false
-		}
-		out = append(out, netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()))
+	entries := strings.Split(text, ",")
+	for i := range entries {
+		entries[i] = strings.TrimSpace(entries[i])
 	}
-	return out, true
+	return ingress.ParseRanges(entries)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/requestline"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/behavior"
 )
@@ -71,7 +70,7 @@ func (f *Options) chooseEndpoints(before, after *source.Session) (ends [2]behavi
 			if ends[i], err = findEndpoint(s, name); err != nil {
 				return ends, false, err
 			}
-		} else if proxies := s.Proxies(); len(proxies) > 0 && !hasGateways(s) {
+		} else if proxies := s.Proxies(); len(proxies) > 0 && !s.HasGateways() {
 			ends[i].Proxy = proxies[0]
 		}
 		across = across || ends[i].Proxy != nil
@@ -100,10 +99,6 @@ func findEndpoint(s *source.Session, arg string) (behavior.Endpoint, error) {
 	var err error
 	out.Gateway, err = requestline.NewMatcher(s).FindGateway(strings.TrimPrefix(arg, gatewayPrefix))
 	return out, err
-}
-
-func hasGateways(s *source.Session) bool {
-	return len(s.Snapshot.OfKind(model.GroupKind{Group: source.GatewayGroup, Kind: "Gateway"})) > 0
 }
 
 // compareAcross answers where at least one side is the proxy of Ingresses.
@@ -149,8 +144,8 @@ func (f *Options) noteIngresses(before, after *source.Session, out *behavior.Beh
 	for i, s := range []*source.Session{before, after} {
 		for _, p := range s.Proxies() {
 			if len(p.Hosts) > 0 {
-				out.AddNotCompared(fmt.Sprintf("Ingresses of class %s on the %s side, which has Gateways as well: --%s %s%s compares them",
-					p.Class, []string{"first", "second"}[i], []string{"before", "after"}[i], ingressPrefix, p.Class))
+				out.AddNotCompared(fmt.Sprintf(
+					"Ingresses of class %s on the %s side, which has Gateways as well: --%s %s%s compares them", p.Class, []string{"first", "second"}[i], []string{"before", "after"}[i], ingressPrefix, p.Class))
 			}
 		}
 	}

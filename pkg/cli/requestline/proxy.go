@@ -6,7 +6,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/ingress"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
@@ -17,8 +16,7 @@ import (
 func (m Matcher) chooseProxies(q *Request) ([]*ingress.Proxy, error) {
 	f := &q.Flags
 	if f.Ingress == "" {
-		gateways := m.session.Snapshot.OfKind(model.GroupKind{Group: source.GatewayGroup, Kind: "Gateway"})
-		if len(gateways) > 0 || f.Gateway != "" || f.Listener != "" || f.Options.From != "" || f.Client != "" {
+		if m.session.HasGateways() || f.Gateway != "" || f.Listener != "" || f.Options.From != "" || f.Client != "" {
 			return nil, nil
 		}
 		return m.session.Proxies(), nil

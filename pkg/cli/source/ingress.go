@@ -30,6 +30,11 @@ func (s *Session) CutIngresses(args []string) (ingresses []model.Ref, others []s
 	return ingresses, others
 }
 
+// HasGateways reports whether the input has a Gateway.
+func (s *Session) HasGateways() bool {
+	return len(s.Snapshot.OfKind(model.GroupKind{Group: GatewayGroup, Kind: "Gateway"})) > 0
+}
+
 // IngressesInNamespace returns the Ingresses of classes that are read, in the namespace that is asked
 // about; never nil.
 func (s *Session) IngressesInNamespace() []model.Ref {

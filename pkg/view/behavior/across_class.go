@@ -70,12 +70,15 @@ func (c *acrossComparer) countClass(changes map[int]bool) {
 		opened = opened || one.Access == AccessOpened
 		closed = closed || one.Access == AccessClosed
 	}
-	for n, is := range map[*int]bool{&c.out.Changed: changed, &c.out.Opened: opened, &c.out.Closed: closed,
-		&c.out.gained: gained} {
+	count := func(n *int, is bool) {
 		if is {
 			*n++
 		}
 	}
+	count(&c.out.Changed, changed)
+	count(&c.out.Opened, opened)
+	count(&c.out.Closed, closed)
+	count(&c.out.gained, gained)
 }
 
 // joinTests returns what any of several tells apart besides paths and fields.

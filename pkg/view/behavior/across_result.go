@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/topology"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/diff"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/view/prove"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
 
@@ -46,12 +43,7 @@ func (c *acrossComparer) buildResult() {
 			r.Change = &position[r.change]
 		}
 	}
-	for _, u := range c.undecided {
-		out.Undecided = append(out.Undecided, *u)
-	}
-	slices.SortFunc(out.Undecided, func(a, b prove.Undecided) int {
-		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
-	})
+	out.Undecided = listUndecided(c.undecided)
 	out.Hosts, out.oneInput = orderHosts(c.hosts), c.inputs[0].Resolution == c.inputs[1].Resolution
 	if n := len(c.plainHosts); n > 0 {
 		out.AddLeftOut(fmt.Sprintf("requests over https to %s without a certificate before, such as %s",
@@ -103,22 +95,9 @@ func (c *acrossComparer) describeSide(side int, got *sideAnswer) BehaviorSide {
 	facts, backends := requests.DescribeProxyAnswer(&got.Answer)
 	out := BehaviorSide{Outcome: string(got.Outcome), Status: got.Status, Location: got.Location, Backends: backends,
 		Protected: []string{}, Denied: []string{}, Why: append([]string{}, got.Why...), ProxyFacts: facts}
-	a := got.atRule
-	if a == nil {
-		return out
+	if got.atRule != nil {
+		out.setPlace(c.inputs[side].Resolution, got.atRule)
 	}
-	r := c.inputs[side].Resolution
-	if a.Gateway != topology.None {
-		out.Gateway = r.Node(a.Gateway).Ref.FullName()
-	}
-	if a.Listener != topology.None {
-		out.Listener = r.Node(a.Listener).Ref.Section
-	}
-	if a.Rule != topology.None {
-		ref, index := r.Node(a.Rule).Ref, r.Node(a.Rule).Index
-		out.Route, out.Rule = &ref, &index
-	}
-	out.Filters = a.Filters
 	return out
 }
 

@@ -2,7 +2,6 @@ package behavior
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -268,12 +267,7 @@ func (d *behaviorComparer) buildResult() error {
 	if d.log != nil {
 		out.Traffic = d.log.buildTraffic()
 	}
-	for _, u := range d.undecided {
-		out.Undecided = append(out.Undecided, *u)
-	}
-	slices.SortFunc(out.Undecided, func(a, b prove.Undecided) int {
-		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
-	})
+	out.Undecided = listUndecided(d.undecided)
 	for kind := range d.protectingKinds {
 		out.Protects = append(out.Protects, kind)
 	}
@@ -329,37 +323,14 @@ func (d *BehaviorDiff) IsAccessCertain() bool { return d.accessKnown && d.Classe
 // incomplete.
 func (d *BehaviorDiff) News() []model.Problem { return d.news }
 
-// describeSide returns what a request gets on this side, with the reasons.
-func (s *behaviorEvaluator) describeSide(c *space.Class, got *classBehavior) (BehaviorSide, error) {
-	if c == nil {
-		return BehaviorSide{Outcome: string(request.NoMatch), Backends: []requests.RequestBackend{},
-			Protected: []string{}, Denied: []string{}, Why: []string{"no listener takes it"}}, nil
+// listUndecided returns what could not be decided, that of most classes first.
+func listUndecided(all map[string]*prove.Undecided) []prove.Undecided {
+	out := make([]prove.Undecided, 0, len(all))
+	for _, u := range all {
+		out = append(out, *u)
 	}
-	a, err := s.matcher.Find(c.Request, request.Destination{Gateway: c.Entry.Gateway})
-	if err != nil {
-		return BehaviorSide{}, err
-	}
-	if a.Rule != c.Answer.Rule {
-		return BehaviorSide{}, errors.New("comparing " + a.Request.Text + ": two answers about it differ")
-	}
-	r := s.collector.Resolution
-	out := BehaviorSide{Outcome: string(a.Outcome), Assumed: string(a.Assumed), Status: a.Status,
-		Gateway: r.Node(a.Gateway).Ref.FullName(), Filters: a.Filters, Failing: a.Failing,
-		Backends: []requests.RequestBackend{}, Protected: append([]string{},
-			got.protected...), Denied: append([]string{}, got.denied...), Why: append([]string{}, a.Why...),
-		filters: got.filters}
-	if a.Listener != topology.None {
-		out.Listener = r.Node(a.Listener).Ref.Section
-	}
-	if a.Rule != topology.None {
-		ref, index := r.Node(a.Rule).Ref, r.Node(a.Rule).Index
-		out.Route, out.Rule = &ref, &index
-	}
-	if a.Location != nil {
-		out.Location = a.Location.URL
-	}
-	for _, b := range a.Backends {
-		out.Backends = append(out.Backends, requests.RequestBackend{Ref: b.Ref, Weight: b.Weight})
-	}
-	return out, nil
+	slices.SortFunc(out, func(a, b prove.Undecided) int {
+		return cmp.Or(cmp.Compare(b.Classes, a.Classes), strings.Compare(a.Why, b.Why))
+	})
+	return out
 }

@@ -26,12 +26,12 @@ type GatewayAnswer struct {
 func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
 	out := &GatewayAnswer{Answer: ingress.Answer{Outcome: a.Outcome, Status: a.Status, Why: slices.Clone(a.Why)}}
 	e, known := w.collectEffects(a)
-	switch {
-	case a.Outcome == request.Conditional && !(known && a.DependsOnFiltersAlone()):
+	if known {
+		out.Outcome = e.FindOutcome(a)
+	}
+	if out.Outcome == request.Conditional {
 		out.Outcome, out.Why = request.NotEvaluated, []string{FindCondition(a)}
 		return out
-	case a.Outcome == request.Conditional:
-		out.Outcome = a.Assumed
 	}
 	if a.Rule == topology.None {
 		if a.Location != nil { // the proxy tidies the path
@@ -135,13 +135,12 @@ func describeBackends(a *request.Answer, e *ingress.Effects, g *protect.Gates) [
 			path = rewritten
 		}
 	}
-	rewritten := a.Request
-	rewritten.Path = path
-	path = rewritten.Target()
+	sent := a.Request
+	sent.Path = path
 	tls := g.JudgeProperty(gate.TLSBackend).Verdict == gate.Holds
 	out := make([]ingress.Backend, len(a.Backends))
 	for i, b := range a.Backends {
-		out[i] = ingress.Backend{Ref: b.Ref, Port: b.Port, Weight: b.Weight, Path: path, TLS: tls}
+		out[i] = ingress.Backend{Ref: b.Ref, Port: b.Port, Weight: b.Weight, Path: sent.Target(), TLS: tls}
 	}
 	return out
 }
@@ -161,7 +160,7 @@ func listExternal(g *protect.Gates) []ingress.FieldRef {
 	var out []ingress.FieldRef
 	for _, all := range append([][]protect.Gate{g.Before}, g.Backends...) {
 		for i := range all {
-			if hasReason(&all[i], gate.ExternalDecision) {
+			if all[i].HasReason(gate.ExternalDecision) {
 				out = append(out, ingress.FieldRef{Object: all[i].Object, Field: all[i].Field})
 			}
 		}
@@ -233,7 +232,7 @@ func (j *barrierJudge) judgeStep(s *protect.Step) {
 		if !slices.Contains(needed, barrier) {
 			needed = append(needed, barrier)
 		}
-		passes = passes || !hasReason(g, gate.DeniesAll) && j.passesBarrier(barrier)
+		passes = passes || !g.HasReason(gate.DeniesAll) && j.passesBarrier(barrier)
 	}
 	if needed[0] == ingress.ClientCertificate {
 		j.answer.Decides.Certificates = true
@@ -284,11 +283,6 @@ func (j *barrierJudge) findBarrier(g *protect.Gate) ingress.Barrier {
 		return barrier
 	}
 	return ingress.Authorization
-}
-
-// hasReason reports whether a gate has a reason.
-func hasReason(g *protect.Gate, code gate.Code) bool {
-	return slices.ContainsFunc(g.Reasons, func(r protect.Reason) bool { return r.Code == code })
 }
 
 // isDecidedByCredential reports whether all that is open about a gate is who answers for credentials.
