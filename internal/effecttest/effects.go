@@ -35,7 +35,7 @@ func Run(t *testing.T, p plugin.Plugin, controller string, cases []Case) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			e, a := c.find(t, p, controller)
-			if got := describe(e, a); got != strings.TrimPrefix(c.Want, "\n") {
+			if got := describeEffects(e, a); got != strings.TrimPrefix(c.Want, "\n") {
 				t.Errorf("got:\n%s\nwant:\n%s", got, c.Want)
 			}
 		})
@@ -89,8 +89,8 @@ spec: {parentRefs: [{name: gw}], rules: [{filters: %s, backendRefs: %s}]}
 	return p.Effects(r, a), a
 }
 
-// describe writes effects and the path that backends get, a line for each.
-func describe(e *ingress.Effects, a *request.Answer) string {
+// describeEffects writes effects and the path that backends get, a line for each.
+func describeEffects(e *ingress.Effects, a *request.Answer) string {
 	if e == nil {
 		return "nothing"
 	}

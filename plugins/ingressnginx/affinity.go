@@ -17,28 +17,28 @@ type affinity struct {
 
 // readAffinity reads the annotations on affinity.
 func (v *annotationReader) readAffinity() affinity {
-	kind, _ := v.text("affinity")
-	behavior, _ := v.text("affinity-canary-behavior")
+	kind, _ := v.readText("affinity")
+	behavior, _ := v.readText("affinity-canary-behavior")
 	a := affinity{cookie: kind == "cookie", legacy: behavior == "legacy"}
 	if !a.cookie {
 		return a
 	}
-	name, state := v.text("session-cookie-name")
+	name, state := v.readText("session-cookie-name")
 	if a.name = name; state != present {
 		a.name = "INGRESSCOOKIE"
 	}
-	a.path, _ = v.text("session-cookie-path")
-	a.domain, _ = v.text("session-cookie-domain")
-	a.age, _ = v.text("session-cookie-max-age")
-	_, state = v.text("session-cookie-expires")
+	a.path, _ = v.readText("session-cookie-path")
+	a.domain, _ = v.readText("session-cookie-domain")
+	a.age, _ = v.readText("session-cookie-max-age")
+	_, state = v.readText("session-cookie-expires")
 	a.expiry = state == present
-	a.site, _ = v.text("session-cookie-samesite")
+	a.site, _ = v.readText("session-cookie-samesite")
 	a.secure = v.booleanOr("session-cookie-secure", false)
 	return a
 }
 
-// format returns the cookie as it is set. Which endpoint it names is not known.
-func (a *affinity) format(path string, secure bool) string {
+// formatCookie returns the cookie as it is set. Which endpoint it names is not known.
+func (a *affinity) formatCookie(path string, secure bool) string {
 	parts := []string{a.name + "=..."}
 	if a.expiry {
 		parts = append(parts, "Expires=...")

@@ -81,14 +81,14 @@ var (
 	authFormPattern   = regexp.MustCompile(`auth-file|auth-map`)
 )
 
-// matching makes a test that a value is of a pattern, and on one line.
-func matching(p *regexp.Regexp) func(string) bool {
+// matchPattern makes a test that a value is of a pattern, and on one line.
+func matchPattern(p *regexp.Regexp) func(string) bool {
 	return func(s string) bool { return p.MatchString(s) && !strings.ContainsAny(s, "\r\n") }
 }
 
 // matchingWithoutSpaces is matching for values of which spaces do not count.
 func matchingWithoutSpaces(p *regexp.Regexp) func(string) bool {
-	isMatch := matching(p)
+	isMatch := matchPattern(p)
 	return func(s string) bool { return isMatch(strings.ReplaceAll(s, " ", "")) }
 }
 

@@ -15,8 +15,8 @@ func (p *proxy) isAuthExcepted(l *location) bool {
 	return p.control.config.isExcepted("no-auth-locations", l.path)
 }
 
-// credentials are what a location asks clients for, in this order: one of each list.
-func (p *proxy) credentials(l *location) [][]ingress.Barrier {
+// listCredentials are what a location asks clients for, in this order: one of each list.
+func (p *proxy) listCredentials(l *location) [][]ingress.Barrier {
 	if p.isAuthExcepted(l) {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (w *walk) checkList() (passes, named bool, by ingress.Barrier) {
 	l := w.location
 	list := w.addressList(l)
 	if len(list.Rules) == 0 {
-		if blocked := w.control.config.ranges("block-cidrs"); containsAddress(blocked, w.address) {
+		if blocked := w.control.config.readRanges("block-cidrs"); containsAddress(blocked, w.address) {
 			return false, false, ingress.Blocked
 		}
 		return true, false, ""
@@ -74,7 +74,7 @@ func (w *walk) checkList() (passes, named bool, by ingress.Barrier) {
 // checkAccess asks whether the client may get in (N27, N28, N31, N32).
 func (w *walk) checkAccess() bool {
 	l := w.location
-	needs := w.credentials(l)
+	needs := w.listCredentials(l)
 	passes, named, by := w.checkList()
 	if l.settings.satisfyAny && named {
 		return false
@@ -82,7 +82,7 @@ func (w *walk) checkAccess() bool {
 	w.answer.NeedsAuth = append(w.answer.NeedsAuth, needs...)
 	listWhy := "the address of the client is not allowed at Ingress " + l.ownerName()
 	if !passes && (!l.settings.satisfyAny || len(needs) == 0) {
-		return w.deny(by, 403, listWhy)
+		return w.denyRequest(by, 403, listWhy)
 	}
 	if len(needs) == 0 {
 		return false
@@ -128,7 +128,7 @@ func (w *walk) checkCredential(b ingress.Barrier) bool {
 	l := w.location
 	if b == ingress.Basic {
 		if !w.request.Assumed.BasicAccepted {
-			return w.refuseCredential(b, 401, l.owner.reader.name("auth-type")+" asks for a user and a password")
+			return w.refuseCredential(b, 401, l.owner.reader.formatName("auth-type")+" asks for a user and a password")
 		}
 		w.takeCredential(b)
 		return false
@@ -143,7 +143,8 @@ func (w *walk) checkCredential(b ingress.Barrier) bool {
 	case status == 401, status == 403:
 		return w.refuseCredential(b, status, l.external.from+": the service does not let the request pass")
 	default:
-		return w.end(request.BackendError, 500, l.external.from+": the service cannot be asked, or answers with an error")
+		return w.endRequest(request.BackendError, 500,
+			l.external.from+": the service cannot be asked, or answers with an error")
 	}
 }
 
@@ -151,9 +152,9 @@ func (w *walk) checkCredential(b ingress.Barrier) bool {
 func (w *walk) refuseCredential(b ingress.Barrier, status int, why string) bool {
 	a := w.location.external
 	if status != 401 || a == nil || a.signin == "" {
-		return w.deny(b, status, why)
+		return w.denyRequest(b, status, why)
 	}
-	to, _ := expandVariables(a.signinURL(), w.variable)
+	to, _ := expandVariables(a.signinURL(), w.readVariable)
 	return w.redirectTo(302, to, why+", and sends clients to sign in")
 }
 
@@ -195,7 +196,7 @@ func (w *walk) takeCredential(b ingress.Barrier) {
 	}
 	a := w.location.external
 	if a.cached {
-		w.note(a.from + ": answers of the service may be kept for other requests")
+		w.addReasons(a.from + ": answers of the service may be kept for other requests")
 	}
 	for _, name := range a.responseHeaders {
 		value := ""
@@ -239,13 +240,13 @@ func (w *walk) checkLimits() bool {
 	w.granted = append(w.granted, grant{allowed: allowed})
 	if l.connections > 0 && n > l.connections {
 		w.granted = append(w.granted, grant{allowed: l.connections, unsure: true})
-		w.note(w.location.owner.reader.name("limit-connections") + " lets " + strconv.Itoa(l.connections) +
+		w.addReasons(w.location.owner.reader.formatName("limit-connections") + " lets " + strconv.Itoa(l.connections) +
 			" requests of a client be answered at once: how many of these are at once is not known")
 	}
 	if allowed > 0 {
 		return false
 	}
-	return w.end(request.Limited, w.control.config.integer("limit-req-status-code", 503),
+	return w.endRequest(request.Limited, w.control.config.readInteger("limit-req-status-code", 503),
 		"the limits of Ingress "+w.location.ownerName()+" are used up")
 }
 
@@ -264,10 +265,10 @@ func (w *walk) countStatuses() {
 		return
 	}
 	most, least, refusedMost := n, n, 0
-	limitStatus := c.integer("limit-req-status-code", 503)
+	limitStatus := c.readInteger("limit-req-status-code", 503)
 	for _, g := range w.granted {
 		if g.unsure {
-			least, limitStatus, refusedMost = min(least, g.allowed), c.integer("limit-conn-status-code", 503), n-g.allowed
+			least, limitStatus, refusedMost = min(least, g.allowed), c.readInteger("limit-conn-status-code", 503), n-g.allowed
 			continue
 		}
 		most, least = min(most, g.allowed), min(least, g.allowed)

@@ -32,7 +32,7 @@ func (l *location) service() serviceRef {
 func (w *walk) chooseBackend() bool {
 	w.upstream = w.location.upstream
 	if g := w.upstream.endpoints; g.assume != "" {
-		w.note(g.assume)
+		w.addReasons(g.assume)
 	}
 	if !w.upstream.isServed() {
 		if w.location.sorry == nil {
@@ -46,10 +46,10 @@ func (w *walk) chooseBackend() bool {
 // endWithError ends the way with an error of the proxy, or with what answers errors in its place (N39).
 func (w *walk) endWithError(status int, why string) bool {
 	if w.answerError(status) {
-		w.note(why)
+		w.addReasons(why)
 		return true
 	}
-	return w.end(request.BackendError, status, why)
+	return w.endRequest(request.BackendError, status, why)
 }
 
 // chooseShares finds which part of the requests each backend gets. Only the first canary counts (N26).
@@ -69,11 +69,11 @@ func (w *walk) chooseShares() bool {
 		n := orderNote{first: other.from, second: main.alternatives[1].from,
 			what: "the canary of " + main.endpoints.ref.String()}
 		if n.isUndecided() {
-			w.note(n.format())
+			w.addReasons(n.formatMessage())
 		}
 	}
 	if main.affinity.cookie {
-		if _, sent := w.cookie(main.affinity.name); sent {
+		if _, sent := w.readCookie(main.affinity.name); sent {
 			return w.giveUp(fmt.Sprintf("affinity of the backend of Ingress %s ties the client to an endpoint by the "+
 				"cookie %s: whether to one of canary %s is not known", w.location.ownerName(), main.affinity.name, name))
 		}
@@ -81,14 +81,14 @@ func (w *walk) chooseShares() bool {
 	choice, known := w.askCanary(&other.canary)
 	switch {
 	case !known:
-		return w.giveUp(other.from.reader.name("canary-by-header-pattern") + " uses what only PCRE knows")
+		return w.giveUp(other.from.reader.formatName("canary-by-header-pattern") + " uses what only PCRE knows")
 	case choice == toCanary:
 		w.shares = []share{{main, 0}, {other, 1}}
-		w.note("canary Ingress " + name + " takes the request")
+		w.addReasons("canary Ingress " + name + " takes the request")
 	case choice == byWeight:
-		w.shares = main.split()
+		w.shares = main.splitShares()
 		if weight := w.shares[1].weight; weight > 0 {
-			w.note(fmt.Sprintf("canary Ingress %s gets %d of %d requests", name, weight, other.canary.total))
+			w.addReasons(fmt.Sprintf("canary Ingress %s gets %d of %d requests", name, weight, other.canary.total))
 		}
 	}
 	return false
@@ -105,7 +105,7 @@ const (
 
 // askCanary compares a request with what a canary asks for; known is false if that cannot be told (N26).
 func (w *walk) askCanary(c *canary) (choice canaryChoice, known bool) {
-	header, sent := w.header(c.header)
+	header, sent := w.readHeader(c.header)
 	switch {
 	case c.header == "" || !sent:
 	case c.value != "":
@@ -128,7 +128,7 @@ func (w *walk) askCanary(c *canary) (choice canaryChoice, known bool) {
 		return toMain, true
 	}
 	if c.cookie != "" {
-		switch value, _ := w.cookie(c.cookie); value {
+		switch value, _ := w.readCookie(c.cookie); value {
 		case "always":
 			return toCanary, true
 		case "never":
@@ -145,9 +145,9 @@ func (w *walk) passOn() bool {
 			return true
 		}
 		if w.control.workload == nil {
-			w.note("the default backend answers 404 unless the controller, whose flags are not in the input, has another")
+			w.addReasons("the default backend answers 404 unless the controller, whose flags are not in the input, has another")
 		}
-		return w.end(request.NoMatch, 404)
+		return w.endRequest(request.NoMatch, 404)
 	}
 	if status := w.request.Assumed.Backend; status == 0 || w.keepsErrors() || !w.answerError(status) {
 		w.passTo()
@@ -160,7 +160,7 @@ func (w *walk) keepsErrors() bool {
 	if len(w.location.settings.errorCodes) > 0 {
 		return w.location.settings.keepsErrors
 	}
-	return w.control.config.boolean("disable-proxy-intercept-errors", false)
+	return w.control.config.readBoolean("disable-proxy-intercept-errors", false)
 }
 
 // answerError lets another backend answer an error of a status, if one does. The built-in backend changes nothing
@@ -170,7 +170,7 @@ func (w *walk) answerError(status int) bool {
 	to := w.location.sorry
 	if len(codes) == 0 {
 		to = nil
-		for _, text := range w.control.config.list("custom-http-errors") {
+		for _, text := range w.control.config.readList("custom-http-errors") {
 			if n, err := strconv.Atoi(text); err == nil {
 				codes = append(codes, n)
 			}
@@ -183,7 +183,7 @@ func (w *walk) answerError(status int) bool {
 		return false
 	}
 	w.upstream, w.code, w.sent = to, status, "/"
-	w.note("errors of status " + strconv.Itoa(status) + " are answered by " + to.endpoints.ref.String())
+	w.addReasons("errors of status " + strconv.Itoa(status) + " are answered by " + to.endpoints.ref.String())
 	if !w.chooseShares() {
 		w.passTo()
 	}
@@ -202,7 +202,7 @@ func (w *walk) passTo() {
 	if w.code != 0 {
 		status = 0
 	}
-	w.end(request.Matched, status)
+	w.endRequest(request.Matched, status)
 }
 
 // speaksTLS reports whether the backend is spoken to with TLS.
@@ -235,7 +235,7 @@ func (w *walk) addAffinity() {
 		_, rest, _ := strings.Cut(host, ".")
 		paths = w.upstream.cookiePaths["*."+rest]
 	}
-	if _, sent := w.cookie(a.name); !sent && slices.Contains(paths, w.location.ingressPath()) {
-		w.setHeader("Set-Cookie", a.format(w.location.ingressPath(), w.request.Secure))
+	if _, sent := w.readCookie(a.name); !sent && slices.Contains(paths, w.location.ingressPath()) {
+		w.setHeader("Set-Cookie", a.formatCookie(w.location.ingressPath(), w.request.Secure))
 	}
 }

@@ -22,7 +22,7 @@ func (w *walk) chooseLocation() bool {
 	if f.unknown != "" {
 		return w.giveUp(fmt.Sprintf("path %s of Ingress %s: %s", l.path, l.ownerName(), f.unknown))
 	}
-	if why := l.unknown(); why != "" {
+	if why := l.unknownReason(); why != "" {
 		return w.giveUp(why)
 	}
 	if w.checkBody(l.bodyLimit(), w.describeLimit()) {
@@ -44,7 +44,7 @@ const defaultBodyLimit = 1 << 20
 // bodyLimit is the size of the largest body that the location takes; 0: of any size. What is denied has that of
 // nginx itself.
 func (l *location) bodyLimit() int64 {
-	if l.denied() != "" {
+	if l.denialReason() != "" {
 		return defaultBodyLimit
 	}
 	return l.settings.bodyLimit
@@ -55,24 +55,25 @@ func (w *walk) checkBody(limit int64, why string) bool {
 	if limit == 0 || w.request.BodyBytes <= limit {
 		return false
 	}
-	return w.deny(ingress.BodySize, 413, fmt.Sprintf("the body is larger than %d bytes", limit), why)
+	return w.denyRequest(ingress.BodySize, 413, fmt.Sprintf("the body is larger than %d bytes", limit), why)
 }
 
 // ownURL is the beginning of the URLs that nginx itself makes.
 func (w *walk) ownURL() string {
-	scheme, _ := w.variable("scheme")
-	host, _ := w.variable("host")
+	scheme, _ := w.readVariable("scheme")
+	host, _ := w.readVariable("host")
 	return scheme + "://" + host
 }
 
 func (w *walk) isRelative() bool {
 	l := w.location
-	return l.settings.redirect.relative && l.denied() == "" || w.control.config.boolean("relative-redirects", false)
+	return l.settings.redirect.relative && l.denialReason() == "" ||
+		w.control.config.readBoolean("relative-redirects", false)
 }
 
 // describeLimit says who sets the limit of bodies.
 func (w *walk) describeLimit() string {
-	if w.location.denied() != "" {
+	if w.location.denialReason() != "" {
 		return "its paths are denied: nginx itself takes no more"
 	}
 	for _, s := range w.location.settings.proxy {
@@ -87,18 +88,18 @@ func (w *walk) describeLimit() string {
 func (w *walk) answerSystem(path string) bool {
 	switch path {
 	case "":
-		return w.end(request.NoMatch, 404, "no path of the host matches")
+		return w.endRequest(request.NoMatch, 404, "no path of the host matches")
 	case "/healthz":
-		return w.end(request.Answered, 200, "the proxy answers health checks")
+		return w.endRequest(request.Answered, 200, "the proxy answers health checks")
 	}
 	allowed := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	if _, there := w.control.config.data["nginx-status-ipv4-whitelist"]; there {
-		allowed = w.control.config.ranges("nginx-status-ipv4-whitelist")
+		allowed = w.control.config.readRanges("nginx-status-ipv4-whitelist")
 	}
 	if containsAddress(allowed, w.address) {
-		return w.end(request.Answered, 200, "the proxy answers with its status")
+		return w.endRequest(request.Answered, 200, "the proxy answers with its status")
 	}
-	return w.deny(ingress.AllowList, 403, "the status of the proxy is for itself")
+	return w.denyRequest(ingress.AllowList, 403, "the status of the proxy is for itself")
 }
 
 // setLocation notes which location has the request.
@@ -106,17 +107,17 @@ func (w *walk) setLocation(l *location) {
 	if l.owner != nil {
 		w.answer.Ingress = l.owner.object.Ref
 		w.answer.Path = l.ingressPath()
-		w.note(l.owner.reader.notes...)
+		w.addReasons(l.owner.reader.notes...)
 	}
 	switch {
 	case l.owner == nil:
-		w.note("no Ingress has the path: the default backend answers")
+		w.addReasons("no Ingress has the path: the default backend answers")
 	case !l.claimed:
-		w.note("no path takes it: location / of the host has the annotations of its first Ingress, " + l.ownerName())
+		w.addReasons("no path takes it: location / of the host has the annotations of its first Ingress, " + l.ownerName())
 	default:
-		w.note(fmt.Sprintf("path %s of Ingress %s takes it", l.ingressPath(), l.ownerName()))
+		w.addReasons(fmt.Sprintf("path %s of Ingress %s takes it", l.ingressPath(), l.ownerName()))
 		if w.server.regex && w.server.regexBy != nil {
-			w.note("paths of the host are expressions, because of Ingress " + w.server.regexBy.ownerName())
+			w.addReasons("paths of the host are expressions, because of Ingress " + w.server.regexBy.ownerName())
 		}
 	}
 	w.answer.Settings = l.inForce
@@ -143,15 +144,15 @@ func (l *location) ingressPath() string {
 	return l.written
 }
 
-// unknown is why it is not known what becomes of the requests of a location; "": it is.
-func (l *location) unknown() string {
+// unknownReason is why it is not known what becomes of the requests of a location; "": it is.
+func (l *location) unknownReason() string {
 	switch {
 	case l.owner == nil:
 		return ""
 	case l.settings.configSnippet:
-		return l.owner.reader.name("configuration-snippet") + " may do anything"
+		return l.owner.reader.formatName("configuration-snippet") + " may do anything"
 	case l.settings.modsecurity:
-		return l.owner.reader.name("enable-modsecurity") + ", or that of the ConfigMap, is on: it may refuse anything"
+		return l.owner.reader.formatName("enable-modsecurity") + ", or that of the ConfigMap, is on: it may refuse anything"
 	}
 	return l.owner.reader.unknown
 }
@@ -159,14 +160,14 @@ func (l *location) unknown() string {
 // addHSTS adds the header that keeps clients at https (N24).
 func (w *walk) addHSTS() {
 	c := w.control.config
-	if !c.boolean("hsts", true) {
+	if !c.readBoolean("hsts", true) {
 		return
 	}
-	value := "max-age=" + c.text("hsts-max-age", "31536000")
-	if c.boolean("hsts-include-subdomains", true) {
+	value := "max-age=" + c.readText("hsts-max-age", "31536000")
+	if c.readBoolean("hsts-include-subdomains", true) {
 		value += "; includeSubDomains"
 	}
-	if c.boolean("hsts-preload", false) {
+	if c.readBoolean("hsts-preload", false) {
 		value += "; preload"
 	}
 	w.setHeader("Strict-Transport-Security", value)
@@ -179,12 +180,12 @@ func (w *walk) setHeader(name string, values ...string) {
 // checkLocation does what the rewrite phase of a location begins with.
 func (w *walk) checkLocation() bool {
 	l := w.location
-	if why := l.denied(); why != "" {
+	if why := l.denialReason(); why != "" {
 		w.answer.ResponseHeaders = w.keepOwnHeaders()
-		return w.deny(ingress.Configuration, 503, why+": its paths are denied")
+		return w.denyRequest(ingress.Configuration, 503, why+": its paths are denied")
 	}
-	origin, sent := w.header("Origin")
-	told, ok := l.settings.cors.allow(origin, sent)
+	origin, sent := w.readHeader("Origin")
+	told, ok := l.settings.cors.allowOrigin(origin, sent)
 	if !ok {
 		return false
 	}
@@ -193,7 +194,7 @@ func (w *walk) checkLocation() bool {
 	if w.request.Method != "OPTIONS" {
 		return false
 	}
-	return w.end(request.Answered, 204, l.owner.reader.name("enable-cors")+" answers OPTIONS")
+	return w.endRequest(request.Answered, 204, l.owner.reader.formatName("enable-cors")+" answers OPTIONS")
 }
 
 // keepOwnHeaders are the headers that also denied locations set.
@@ -211,9 +212,9 @@ func (w *walk) keepOwnHeaders() []ingress.Header {
 func (w *walk) redirectRequest() bool {
 	l := w.location
 	if to := l.settings.redirect; to.url != "" {
-		why := l.owner.reader.name(to.by) + " redirects all requests"
+		why := l.owner.reader.formatName(to.by) + " redirects all requests"
 		if !hasLocation(to.code) {
-			return w.end(request.Answered, to.code, why+", with a status that leads nowhere")
+			return w.endRequest(request.Answered, to.code, why+", with a status that leads nowhere")
 		}
 		if strings.HasPrefix(to.url, "/") && !w.isRelative() {
 			return w.redirectTo(to.code, w.ownURL()+to.url, why)
@@ -235,7 +236,7 @@ func (w *walk) rewritePath() bool {
 	target := l.settings.rewrite.target
 	e := compileExpression("(?i)" + l.path)
 	if e.regex == nil {
-		return w.giveUp(l.owner.reader.name("rewrite-target") + ": " + e.unknown)
+		return w.giveUp(l.owner.reader.formatName("rewrite-target") + ": " + e.unknown)
 	}
 	groups := e.regex.FindStringSubmatch(w.path)
 	if groups == nil {
@@ -248,16 +249,16 @@ func (w *walk) rewritePath() bool {
 			}
 			return "", true
 		}
-		return w.variable(name)
+		return w.readVariable(name)
 	})
 	if !known {
-		return w.giveUp(l.owner.reader.name("rewrite-target") + " has a variable of nginx that is not known: " + target)
+		return w.giveUp(l.owner.reader.formatName("rewrite-target") + " has a variable of nginx that is not known: " + target)
 	}
 	if isURLTarget(target) {
-		return w.redirectTo(302, escapePath(path)+w.query, l.owner.reader.name("rewrite-target")+" is a URL")
+		return w.redirectTo(302, escapePath(path)+w.query, l.owner.reader.formatName("rewrite-target")+" is a URL")
 	}
 	if !strings.HasPrefix(path, "/") {
-		return w.giveUp(l.owner.reader.name("rewrite-target") + " makes the path " + strconv.Quote(path) +
+		return w.giveUp(l.owner.reader.formatName("rewrite-target") + " makes the path " + strconv.Quote(path) +
 			", which does not begin with a slash: what the backend makes of it is not known")
 	}
 	w.sent = escapePath(path) + w.query
@@ -301,7 +302,7 @@ func (w *walk) redirectToHTTPS() bool {
 	}
 	host, _, _ := strings.Cut(w.host, ":")
 	if l.settings.portInRedirect {
-		host += ":" + w.control.flag("https-port", "443")
+		host += ":" + w.control.readFlag("https-port", "443")
 	}
 	return w.redirectTo(c.redirectCode(), "https://"+host+uri, why)
 }

@@ -26,12 +26,13 @@ func (w *walk) chooseServer() bool {
 		return true
 	}
 	scheme, port, uri := w.scheme, fmt.Sprint(w.port()), strings.TrimSuffix(w.request.Path+w.query, "/")
-	if forwarded, sent := w.header("X-Forwarded-Port"); sent && w.control.config.boolean("use-forwarded-headers", false) {
+	forwarded, sent := w.readHeader("X-Forwarded-Port")
+	if sent && w.control.config.readBoolean("use-forwarded-headers", false) {
 		port = forwarded
 	}
 	w.answer.Ingress = t.server.toWWW.object.Ref
 	return w.redirectTo(w.control.config.redirectCode(), scheme+"://"+t.redirectTo+":"+port+uri,
-		t.server.toWWW.reader.name("from-to-www-redirect")+" sends clients to "+t.redirectTo)
+		t.server.toWWW.reader.formatName("from-to-www-redirect")+" sends clients to "+t.redirectTo)
 }
 
 // checkClassless gives up where an Ingress without a class, written for the controller, would say something of the
@@ -49,24 +50,24 @@ func (w *walk) checkClassless() bool {
 	if w.control.isWrittenFor(o) {
 		return w.giveUp(why)
 	}
-	w.note(why)
+	w.addReasons(why)
 	return false
 }
 
 // findTarget finds what has the name of a host: without one the server of the name by which a TLS connection was
 // made, else that of hosts which nobody names.
 func (w *walk) findTarget(host string) (t target, done bool) {
-	t, found, unknown := w.names.find(host)
+	t, found, unknown := w.names.findHost(host)
 	if unknown != nil {
 		return t, w.giveUp(fmt.Sprintf("server-alias of Ingress %s may be a name of the host: it cannot be told "+
 			"whether %s matches", unknown.server.ownerName(), unknown.text))
 	}
 	if !found && w.request.Secure && w.request.SNI != "" && w.request.SNI != host {
-		t, found, _ = w.names.find(w.request.SNI)
+		t, found, _ = w.names.findHost(w.request.SNI)
 		t.redirectTo = ""
 	}
 	if !found {
-		w.note("no Ingress names the host " + host)
+		w.addReasons("no Ingress names the host " + host)
 		return target{server: w.servers[defaultHost]}, false
 	}
 	return t, false
@@ -89,8 +90,9 @@ func (w *walk) isMisdirected() bool {
 	if !r.Secure || r.SNI == "" || strings.EqualFold(r.SNI, r.Host) || !w.server.clientAuth.isAsked() {
 		return false
 	}
-	return w.end(request.Misdirected, 421, "the host asks for certificates of clients, and the connection was made to "+
-		r.SNI, w.server.clientAuth.from)
+	return w.endRequest(request.Misdirected, 421,
+		"the host asks for certificates of clients, and the connection was made to "+
+			r.SNI, w.server.clientAuth.from)
 }
 
 // isAsked reports whether the proxy asks clients for a certificate.
@@ -106,7 +108,7 @@ func (w *walk) checkConnection() bool {
 		case w.control.isFlag("enable-ssl-passthrough", false):
 			return w.passThrough(e)
 		case w.control.workload == nil:
-			return w.giveUp(e.reader.name("ssl-passthrough") + " is in force only if the controller runs with " +
+			return w.giveUp(e.reader.formatName("ssl-passthrough") + " is in force only if the controller runs with " +
 				"--enable-ssl-passthrough, and its flags are not in the input")
 		}
 	}
@@ -127,7 +129,7 @@ func (w *walk) checkConnection() bool {
 	why := a.from + " asks for a certificate that its authorities have signed"
 	switch {
 	case a.errorPage == "":
-		return w.deny(ingress.ClientCertificate, 400, why)
+		return w.denyRequest(ingress.ClientCertificate, 400, why)
 	case strings.HasPrefix(a.errorPage, "/"), strings.HasPrefix(a.errorPage, "@"):
 		return w.giveUp("auth-tls-error-page of " + strings.TrimPrefix(a.from, "auth-tls-secret of ") +
 			" is a path of the proxy: what it answers is not evaluated")
@@ -143,13 +145,14 @@ func (w *walk) passThrough(e *entry) bool {
 		}
 		w.location = l
 		w.setLocation(l)
-		w.note(e.reader.name("ssl-passthrough") + " hands TLS connections on: nothing else of the host holds for them")
+		w.addReasons(e.reader.formatName("ssl-passthrough") +
+			" hands TLS connections on: nothing else of the host holds for them")
 		if !l.upstream.isServed() {
-			return w.end(request.BackendError, 0, l.upstream.endpoints.why)
+			return w.endRequest(request.BackendError, 0, l.upstream.endpoints.why)
 		}
 		w.answer.Backends = []ingress.Backend{{Ref: l.upstream.endpoints.ref, Port: l.upstream.endpoints.port, Weight: 1,
 			Path: w.sent, TLS: true}}
-		return w.end(request.Matched, w.request.Assumed.Backend)
+		return w.endRequest(request.Matched, w.request.Assumed.Backend)
 	}
 	return false
 }
@@ -161,17 +164,17 @@ func (w *walk) checkServer() bool {
 	}
 	s, a := w.server, &w.server.clientAuth
 	if a.matchCN != "" && !regexp.MustCompile(a.matchCN).MatchString(w.subject()) {
-		return w.deny(ingress.ClientCertificate, 403, "auth-tls-match-cn of "+
+		return w.denyRequest(ingress.ClientCertificate, 403, "auth-tls-match-cn of "+
 			strings.TrimPrefix(a.from, "auth-tls-secret of ")+" does not match the subject of the certificate")
 	}
 	if s.isDenied() {
-		return w.deny(ingress.Configuration, 403, s.authError.err+": the whole host is denied")
+		return w.denyRequest(ingress.Configuration, 403, s.authError.err+": the whole host is denied")
 	}
 	if s.authUnknown != "" {
 		return w.giveUp(s.authUnknown + ": the whole host may be denied")
 	}
 	if s.snippet != nil {
-		return w.giveUp(s.snippet.reader.name("server-snippet") + " may do anything on the host")
+		return w.giveUp(s.snippet.reader.formatName("server-snippet") + " may do anything on the host")
 	}
 	if w.path != "/" {
 		return false
@@ -179,9 +182,9 @@ func (w *walk) checkServer() bool {
 	for _, l := range s.locations {
 		if root := l.settings.rewrite.appRoot; root != "" {
 			w.answer.Ingress = l.owner.object.Ref
-			scheme, _ := w.variable("scheme")
-			to, _ := expandVariables(root, w.variable)
-			return w.redirectTo(302, scheme+"://"+w.writtenHost()+to, l.owner.reader.name("app-root")+" sends / there")
+			scheme, _ := w.readVariable("scheme")
+			to, _ := expandVariables(root, w.readVariable)
+			return w.redirectTo(302, scheme+"://"+w.writtenHost()+to, l.owner.reader.formatName("app-root")+" sends / there")
 		}
 	}
 	return false
@@ -198,14 +201,14 @@ func (w *walk) subject() string {
 // checkBlocked refuses the user agents and referers that the ConfigMap blocks (N33).
 func (w *walk) checkBlocked() bool {
 	for _, b := range []struct{ key, header string }{{"block-user-agents", "User-Agent"}, {"block-referers", "Referer"}} {
-		value, _ := w.header(b.header)
-		for _, text := range w.control.config.list(b.key) {
+		value, _ := w.readHeader(b.header)
+		for _, text := range w.control.config.readList(b.key) {
 			isMatch, known := matchesBlocked(text, value)
 			if !known {
 				return w.giveUp(b.key + " of the ConfigMap has the expression " + text + ", which cannot be evaluated")
 			}
 			if isMatch {
-				return w.deny(ingress.Blocked, 403, b.key+" of the ConfigMap has "+text)
+				return w.denyRequest(ingress.Blocked, 403, b.key+" of the ConfigMap has "+text)
 			}
 		}
 	}
@@ -236,13 +239,13 @@ func (w *walk) addOrderNotes() {
 	}
 	for _, n := range w.server.sensitive {
 		if w.location != nil && n.isInForce() && w.location.origin == n.at.origin {
-			w.note(n.format())
+			w.addReasons(n.formatMessage())
 		}
 	}
 }
 
-// format says that names decide.
-func (n *orderNote) format() string {
+// formatMessage says that names decide.
+func (n *orderNote) formatMessage() string {
 	return fmt.Sprintf("Ingress %s comes before %s for %s only because its name sorts later: their creation times are "+
 		"equal or not known", n.first.object.Ref.FullName(), n.second.object.Ref.FullName(), n.what)
 }

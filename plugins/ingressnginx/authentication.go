@@ -27,40 +27,40 @@ func (s *secretKeys) isPEM(key string) bool {
 
 // readBasicAuth reports whether passwords are asked for (N27).
 func (v *annotationReader) readBasicAuth() bool {
-	if _, state := v.text("auth-type"); state != present {
+	if _, state := v.readText("auth-type"); state != present {
 		if state == invalid {
-			v.drop("auth-type")
+			v.dropIngress("auth-type")
 		}
 		return false
 	}
-	form, state := v.text("auth-secret-type")
+	form, state := v.readText("auth-secret-type")
 	switch state {
 	case invalid:
-		v.drop("auth-secret-type")
+		v.dropIngress("auth-secret-type")
 		return false
 	case present:
 	default:
 		form = "auth-file"
 	}
-	name, state := v.text("auth-secret")
+	name, state := v.readText("auth-secret")
 	if state != present {
-		v.deny("auth-secret", "names no Secret")
+		v.denyPaths("auth-secret", "names no Secret")
 		return false
 	}
 	secret, _ := v.findSecretOf("auth-secret", name)
 	if secret == nil {
 		return false
 	}
-	if _, state := v.text("auth-realm"); state == invalid {
-		v.drop("auth-realm")
+	if _, state := v.readText("auth-realm"); state == invalid {
+		v.dropIngress("auth-realm")
 		return false
 	}
 	switch {
 	case form != "auth-file" && form != "auth-map":
-		v.deny("auth-secret-type", "is neither auth-file nor auth-map")
+		v.denyPaths("auth-secret-type", "is neither auth-file nor auth-map")
 		return false
 	case form == "auth-file" && !secret.has("auth"):
-		v.deny("auth-secret", "names a Secret without the key auth")
+		v.denyPaths("auth-secret", "names a Secret without the key auth")
 		return false
 	}
 	return true
@@ -79,38 +79,38 @@ type externalAuth struct {
 
 // readExternalAuth reads who is asked; nil: nobody, or the values leave it out (N5).
 func (v *annotationReader) readExternalAuth() *externalAuth {
-	where, state := v.text("auth-url")
+	where, state := v.readText("auth-url")
 	if state == invalid {
-		v.drop("auth-url")
+		v.dropIngress("auth-url")
 	}
 	if state != present {
 		return nil
 	}
 	u := parseURL(where)
 	if u == nil {
-		v.deny("auth-url", "is no URL")
+		v.denyPaths("auth-url", "is no URL")
 		return nil
 	}
-	if _, state := v.text("auth-method"); state == invalid {
-		v.deny("auth-method", "is no method")
+	if _, state := v.readText("auth-method"); state == invalid {
+		v.denyPaths("auth-method", "is no method")
 		return nil
 	}
-	a := &externalAuth{url: where, from: v.name("auth-url"), unreachable: v.control.isUnreachable(u.Hostname())}
-	a.signin, _ = v.text("auth-signin")
-	a.signinParameter, _ = v.text("auth-signin-redirect-param")
-	_, state = v.text("auth-cache-key")
+	a := &externalAuth{url: where, from: v.formatName("auth-url"), unreachable: v.control.isUnreachable(u.Hostname())}
+	a.signin, _ = v.readText("auth-signin")
+	a.signinParameter, _ = v.readText("auth-signin-redirect-param")
+	_, state = v.readText("auth-cache-key")
 	a.cached = state == present
 	if !v.readCacheDuration() || !v.readResponseHeaders(a) || !v.readSentHeaders() {
 		return nil
 	}
 	for _, name := range []string{"auth-request-redirect", "auth-always-set-cookie"} {
-		if _, _, state := v.find(name); state == invalid {
+		if _, _, state := v.findValue(name); state == invalid {
 			v.openedBy = name
 			return nil
 		}
 	}
-	if _, state := v.text("auth-snippet"); state == present && v.control.config.boolean(snippetsAllowed, false) {
-		a.unknown = v.name("auth-snippet") + " may change what the service answers"
+	if _, state := v.readText("auth-snippet"); state == present && v.control.config.readBoolean(snippetsAllowed, false) {
+		a.unknown = v.formatName("auth-snippet") + " may change what the service answers"
 	}
 	return a
 }
@@ -118,14 +118,14 @@ func (v *annotationReader) readExternalAuth() *externalAuth {
 // readCacheDuration reads how long answers are kept; false if that takes the authentication away.
 func (v *annotationReader) readCacheDuration() bool {
 	const annotation = "auth-cache-duration"
-	text, state := v.text(annotation)
+	text, state := v.readText(annotation)
 	if state == invalid {
 		v.openedBy = annotation
 		return false
 	}
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part != "" && !isCacheDuration(part) {
-			v.deny(annotation, "has no duration in %q", part)
+			v.denyPaths(annotation, "has no duration in %q", part)
 			return false
 		}
 	}
@@ -151,9 +151,9 @@ func isCacheDuration(text string) bool {
 // readResponseHeaders reads which headers of the answer the backend gets; false if the locations are denied.
 func (v *annotationReader) readResponseHeaders(a *externalAuth) bool {
 	const annotation = "auth-response-headers"
-	text, state := v.text(annotation)
+	text, state := v.readText(annotation)
 	if state == invalid {
-		v.deny(annotation, "is no list of headers")
+		v.denyPaths(annotation, "is no list of headers")
 		return false
 	}
 	for h := range strings.SplitSeq(text, ",") {
@@ -161,7 +161,7 @@ func (v *annotationReader) readResponseHeaders(a *externalAuth) bool {
 			continue
 		}
 		if !headerPattern.MatchString(h) {
-			v.deny(annotation, "has %q, which is no header", h)
+			v.denyPaths(annotation, "has %q, which is no header", h)
 			return false
 		}
 		a.responseHeaders = append(a.responseHeaders, h)
@@ -172,13 +172,13 @@ func (v *annotationReader) readResponseHeaders(a *externalAuth) bool {
 // readSentHeaders reads the ConfigMap with headers for the service; false if the locations are denied.
 func (v *annotationReader) readSentHeaders() bool {
 	const annotation = "auth-proxy-set-headers"
-	name, state := v.text(annotation)
+	name, state := v.readText(annotation)
 	if state != present {
 		return true
 	}
 	namespace, key, ok := splitName(name, v.ingress.Ref.Namespace)
 	if !ok {
-		v.deny(annotation, "names no ConfigMap")
+		v.denyPaths(annotation, "names no ConfigMap")
 		return false
 	}
 	if !v.mayUse(annotation, "ConfigMap", namespace) {
@@ -186,7 +186,7 @@ func (v *annotationReader) readSentHeaders() bool {
 	}
 	o, known := v.findReferenced(annotation, "ConfigMap", namespace, key)
 	if o == nil && known {
-		v.deny(annotation, "names a ConfigMap that is not there")
+		v.denyPaths(annotation, "names a ConfigMap that is not there")
 	}
 	return o != nil || !known
 }
@@ -208,16 +208,16 @@ type clientAuth struct {
 // readClientAuth reads what certificates are asked for.
 func (v *annotationReader) readClientAuth() clientAuth {
 	const annotation = "auth-tls-secret"
-	name, state := v.text(annotation)
+	name, state := v.readText(annotation)
 	if state == invalid {
-		v.drop(annotation)
+		v.dropIngress(annotation)
 	}
 	if state != present {
 		return clientAuth{}
 	}
-	from := v.name(annotation)
+	from := v.formatName(annotation)
 	if strings.Count(name, "/") != 1 {
-		v.deny(annotation, "names no Secret as namespace/name")
+		v.denyPaths(annotation, "names no Secret as namespace/name")
 		return clientAuth{err: v.denied, from: from}
 	}
 	secret, known := v.findSecretOf(annotation, name)
@@ -227,26 +227,26 @@ func (v *annotationReader) readClientAuth() clientAuth {
 	case secret == nil:
 		return clientAuth{err: v.denied, from: from}
 	case !secret.has("ca.crt") && !(secret.has("tls.crt") && secret.has("tls.key")):
-		v.deny(annotation, "names a Secret without certificates")
+		v.denyPaths(annotation, "names a Secret without certificates")
 		return clientAuth{err: v.denied, from: from}
 	}
 	a := clientAuth{hasCA: secret.has("ca.crt"), from: from, secret: name, ingress: v.ingress.Ref}
-	if a.verify, state = v.text("auth-tls-verify-client"); state != present || !verifyPattern.MatchString(a.verify) {
+	if a.verify, state = v.readText("auth-tls-verify-client"); state != present || !verifyPattern.MatchString(a.verify) {
 		a.verify = "on"
 	}
 	a.errorPage, a.matchCN = v.textOrDrop("auth-tls-error-page"), v.textOrDrop("auth-tls-match-cn")
-	a.passesOn, state = v.boolean("auth-tls-pass-certificate-to-upstream")
+	a.passesOn, state = v.readBoolean("auth-tls-pass-certificate-to-upstream")
 	if state == invalid {
-		v.drop("auth-tls-pass-certificate-to-upstream")
+		v.dropIngress("auth-tls-pass-certificate-to-upstream")
 	}
 	return a
 }
 
 // textOrDrop is text; a value that is not valid drops the Ingress.
 func (v *annotationReader) textOrDrop(annotation string) string {
-	text, state := v.text(annotation)
+	text, state := v.readText(annotation)
 	if state == invalid {
-		v.drop(annotation)
+		v.dropIngress(annotation)
 	}
 	return text
 }

@@ -12,10 +12,10 @@ type canary struct {
 func (v *annotationReader) readCanary() canary {
 	c := canary{enabled: v.booleanOr("canary", false), weight: v.integerOr("canary-weight", 0),
 		total: v.integerOr("canary-weight-total", 100)}
-	c.header, _ = v.text("canary-by-header")
-	c.value, _ = v.text("canary-by-header-value")
-	c.pattern, _ = v.text("canary-by-header-pattern")
-	c.cookie, _ = v.text("canary-by-cookie")
+	c.header, _ = v.readText("canary-by-header")
+	c.value, _ = v.readText("canary-by-header-value")
+	c.pattern, _ = v.readText("canary-by-header-pattern")
+	c.cookie, _ = v.readText("canary-by-cookie")
 	c.total = max(c.total, 100)
 	return c
 }

@@ -21,14 +21,14 @@ var (
 
 // isClaimed reports whether the controller takes an Ingress as one of its own (N1).
 func (c *controller) isClaimed(o *model.Object) bool {
-	if ns := c.flag("watch-namespace", ""); ns != "" && ns != o.Ref.Namespace {
+	if ns := c.readFlag("watch-namespace", ""); ns != "" && ns != o.Ref.Namespace {
 		return false
 	}
 	if name := o.Text("spec", "ingressClassName"); name != "" {
 		return c.isOwnClass(name)
 	}
 	if class, there := o.Annotations[classAnnotation]; there {
-		return class == c.flag("ingress-class", "nginx")
+		return class == c.readFlag("ingress-class", "nginx")
 	}
 	if name := c.findDefaultClass(); name != "" {
 		return c.isOwnClass(name)
@@ -46,9 +46,9 @@ func (c *controller) isOwnClass(name string) bool {
 	ref := model.Ref{Group: ingressClassKind.Group, Kind: ingressClassKind.Kind, Name: name}
 	if class := c.in.Get(ref); class != nil {
 		return class.Text("spec", "controller") == c.controllerClass() ||
-			c.isFlag("ingress-class-by-name", false) && name == c.flag("ingress-class", "nginx")
+			c.isFlag("ingress-class-by-name", false) && name == c.readFlag("ingress-class", "nginx")
 	}
-	return name == c.flag("ingress-class", "nginx") && c.in.FindExistence(ref).Presence != model.Missing
+	return name == c.readFlag("ingress-class", "nginx") && c.in.FindExistence(ref).Presence != model.Missing
 }
 
 // findDefaultClass returns the class that the API server gives to new Ingresses without one: of several that of

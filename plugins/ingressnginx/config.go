@@ -19,7 +19,7 @@ type config struct {
 
 // readConfig finds the ConfigMap that the flags name, or the one by the usual name.
 func (c *controller) readConfig() *config {
-	name := c.flag("configmap", "ingress-nginx/ingress-nginx-controller")
+	name := c.readFlag("configmap", "ingress-nginx/ingress-nginx-controller")
 	namespace, name, _ := strings.Cut(name, "/")
 	out := &config{ref: model.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}, data: map[string]string{}}
 	out.object = c.in.Get(out.ref)
@@ -39,14 +39,14 @@ func (c *controller) readConfig() *config {
 	return out
 }
 
-func (c *config) text(key, otherwise string) string {
+func (c *config) readText(key, otherwise string) string {
 	if value, there := c.data[key]; there {
 		return value
 	}
 	return otherwise
 }
 
-func (c *config) boolean(key string, otherwise bool) bool {
+func (c *config) readBoolean(key string, otherwise bool) bool {
 	value, there := c.data[key]
 	if !there {
 		return otherwise
@@ -61,7 +61,7 @@ func (c *config) boolean(key string, otherwise bool) bool {
 	return b
 }
 
-func (c *config) integer(key string, otherwise int) int {
+func (c *config) readInteger(key string, otherwise int) int {
 	n, err := strconv.Atoi(c.data[key])
 	if err != nil {
 		return otherwise
@@ -69,8 +69,8 @@ func (c *config) integer(key string, otherwise int) int {
 	return n
 }
 
-// list reads a list of words.
-func (c *config) list(key string) []string {
+// readList reads a readList of words.
+func (c *config) readList(key string) []string {
 	var out []string
 	for word := range strings.SplitSeq(c.data[key], ",") {
 		if word = strings.TrimSpace(word); word != "" {
@@ -80,10 +80,10 @@ func (c *config) list(key string) []string {
 	return out
 }
 
-// ranges reads a list of addresses and networks. Entries that are neither are left out.
-func (c *config) ranges(key string) []netip.Prefix {
+// readRanges reads a list of addresses and networks. Entries that are neither are left out.
+func (c *config) readRanges(key string) []netip.Prefix {
 	var out []netip.Prefix
-	for _, word := range c.list(key) {
+	for _, word := range c.readList(key) {
 		if r, ok := parseRanges(word); ok {
 			out = append(out, r...)
 		}
@@ -93,7 +93,7 @@ func (c *config) ranges(key string) []netip.Prefix {
 
 // redirectCode is the status of redirects to https and to the other name of a host.
 func (c *config) redirectCode() int {
-	switch n := c.integer("http-redirect-code", 308); n {
+	switch n := c.readInteger("http-redirect-code", 308); n {
 	case 301, 302, 307, 308:
 		return n
 	}
@@ -105,17 +105,17 @@ func (c *config) trustedProxies() []netip.Prefix {
 	if _, there := c.data["proxy-real-ip-cidr"]; !there {
 		return []netip.Prefix{netip.PrefixFrom(netip.IPv4Unspecified(), 0)}
 	}
-	return c.ranges("proxy-real-ip-cidr")
+	return c.readRanges("proxy-real-ip-cidr")
 }
 
 // trustsAddress reports whether the client's address is taken from a header.
 func (c *config) trustsAddress() bool {
-	return c.boolean("use-forwarded-headers", false) || c.boolean("enable-real-ip", false)
+	return c.readBoolean("use-forwarded-headers", false) || c.readBoolean("enable-real-ip", false)
 }
 
 // isExcepted reports whether a list of prefixes of paths has one of a location.
 func (c *config) isExcepted(key, path string) bool {
-	for _, prefix := range strings.Split(c.text(key, "/.well-known/acme-challenge"), ",") {
+	for _, prefix := range strings.Split(c.readText(key, "/.well-known/acme-challenge"), ",") {
 		if prefix = strings.Trim(prefix, " "); prefix != "" && strings.HasPrefix(path, prefix) {
 			return true
 		}
@@ -136,7 +136,7 @@ func (c *controller) globalAuth() *externalAuth {
 		a.signin = own.data["global-auth-signin"]
 		a.signinParameter = strings.TrimSpace(own.data["global-auth-signin-redirect-param"])
 	}
-	for _, h := range own.list("global-auth-response-headers") {
+	for _, h := range own.readList("global-auth-response-headers") {
 		if headerPattern.MatchString(h) {
 			a.responseHeaders = append(a.responseHeaders, h)
 		}
@@ -157,8 +157,8 @@ func parseURL(text string) *url.URL {
 	return u
 }
 
-// snippet is the first key of the ConfigMap whose text is put into the configuration as it is; "": none.
-func (c *config) snippet() string {
+// findSnippet is the first key of the ConfigMap whose text is put into the configuration as it is; "": none.
+func (c *config) findSnippet() string {
 	for _, key := range []string{"http-snippet", "server-snippet", "location-snippet"} {
 		if strings.TrimSpace(c.data[key]) != "" {
 			return key

@@ -37,14 +37,14 @@ func readController(in *model.Snapshot) *controller {
 	c := &controller{in: in, flags: map[string]string{}, services: map[string]*serviceFacts{},
 		slices: groupEndpointSlices(in), classlessHosts: map[string]*model.Object{}}
 	c.findWorkload()
-	c.prefix = c.flag("annotations-prefix", defaultPrefix)
+	c.prefix = c.readFlag("annotations-prefix", defaultPrefix)
 	c.validates = c.isFlag("enable-annotation-validation", true)
 	c.config = c.readConfig()
-	c.maxRisk = parseRisk(c.config.text("annotations-risk-level", "High"))
+	c.maxRisk = parseRisk(c.config.readText("annotations-risk-level", "High"))
 	return c
 }
 
-func (c *controller) flag(name, otherwise string) string {
+func (c *controller) readFlag(name, otherwise string) string {
 	if value, there := c.flags[name]; there {
 		return value
 	}
@@ -52,7 +52,7 @@ func (c *controller) flag(name, otherwise string) string {
 }
 
 func (c *controller) isFlag(name string, otherwise bool) bool {
-	b, err := strconv.ParseBool(c.flag(name, ""))
+	b, err := strconv.ParseBool(c.readFlag(name, ""))
 	if err != nil {
 		return otherwise
 	}
@@ -91,7 +91,7 @@ func (c *controller) findWorkload() {
 // isUsual reports whether the controller reads the class that it reads by default.
 func (c *controller) isUsual() bool { return c.controllerClass() == controllerName }
 
-func (c *controller) controllerClass() string { return c.flag("controller-class", controllerName) }
+func (c *controller) controllerClass() string { return c.readFlag("controller-class", controllerName) }
 
 // readArguments returns the arguments of the controller; false if a workload does not run it.
 func readArguments(o *model.Object) ([]string, bool) {

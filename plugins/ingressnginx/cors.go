@@ -25,7 +25,7 @@ func (v *annotationReader) readCORS() cors {
 	if !c.enabled {
 		return c
 	}
-	text, state := v.text("cors-allow-origin")
+	text, state := v.readText("cors-allow-origin")
 	if state != present {
 		text = "*"
 	}
@@ -61,7 +61,7 @@ func (c *cors) set(name, value string) {
 
 // textMatching is text, or a default for a value that is not of a pattern.
 func (v *annotationReader) textMatching(name string, p *regexp.Regexp, otherwise string) string {
-	if text, state := v.text(name); state == present && p.MatchString(text) {
+	if text, state := v.readText(name); state == present && p.MatchString(text) {
 		return text
 	}
 	return otherwise
@@ -76,8 +76,8 @@ func originExpression(origins []string) string {
 	return "(?i)(" + strings.Join(parts, "|") + ")$"
 }
 
-// allow reports whether a request with an Origin gets the headers, and the origin that it is told.
-func (c *cors) allow(origin string, sent bool) (told string, ok bool) {
+// allowOrigin reports whether a request with an Origin gets the headers, and the origin that it is told.
+func (c *cors) allowOrigin(origin string, sent bool) (told string, ok bool) {
 	switch {
 	case !c.enabled:
 		return "", false

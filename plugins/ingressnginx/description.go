@@ -8,9 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/request"
 )
 
-// describe makes what others ask of the proxy.
-func (p *proxy) describe(dropped []*entry) *ingress.Proxy {
-	out := &ingress.Proxy{Class: p.control.flag("ingress-class", "nginx"), Refused: p.refused != "",
+// describeProxy makes what others ask of the proxy.
+func (p *proxy) describeProxy(dropped []*entry) *ingress.Proxy {
+	out := &ingress.Proxy{Class: p.control.readFlag("ingress-class", "nginx"), Refused: p.refused != "",
 		Problems: p.findProblems(dropped), Answer: p.answerRequest, Tests: p.findTests}
 	hosts := map[string]bool{}
 	for _, s := range p.ordered {
@@ -56,10 +56,10 @@ func publicHost(host string) string {
 // describeLocation makes what others ask of a location.
 func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	out := ingress.Location{Host: publicHost(s.host), Path: l.ingressPath(), Match: s.describeMatch(l), Origin: l.origin,
-		Implied: !l.claimed, NeedsAuth: p.credentials(l), Barriers: p.findBarriers(s, l),
+		Implied: !l.claimed, NeedsAuth: p.listCredentials(l), Barriers: p.findBarriers(s, l),
 		Settings:  l.inForce,
-		AnyOf:     l.settings.satisfyAny && len(p.credentials(l)) > 0 && len(l.settings.allow)+len(l.settings.deny) > 0,
-		Redirects: l.settings.redirect.url != "", Unknown: l.unknown()}
+		AnyOf:     l.settings.satisfyAny && len(p.listCredentials(l)) > 0 && len(l.settings.allow)+len(l.settings.deny) > 0,
+		Redirects: l.settings.redirect.url != "", Unknown: l.unknownReason()}
 	if l.owner != nil {
 		out.Ingress = l.owner.object.Ref
 	}
@@ -69,7 +69,7 @@ func (p *proxy) describeLocation(s *server, l *location) ingress.Location {
 	if l.expression.unknown != "" {
 		out.Unknown = l.expression.unknown
 	}
-	for _, part := range l.backend().split() {
+	for _, part := range l.backend().splitShares() {
 		if g := part.upstream.endpoints; !part.upstream.builtin {
 			out.Backends = append(out.Backends, ingress.Backend{Ref: g.ref, Port: g.port, Weight: part.weight})
 		}
@@ -83,9 +83,9 @@ func (p *proxy) unknownOfServer(s *server) string {
 	case o != nil && p.control.isWrittenFor(o):
 		return "Ingress " + o.Ref.FullName() + " has no class: it is not known whether the controller reads it"
 	case s.snippet != nil:
-		return s.snippet.reader.name("server-snippet") + " may do anything on the host"
+		return s.snippet.reader.formatName("server-snippet") + " may do anything on the host"
 	case s.passthrough != nil && (p.control.workload == nil || p.control.isFlag("enable-ssl-passthrough", false)):
-		return s.passthrough.reader.name("ssl-passthrough") + " may hand connections with TLS on as they are"
+		return s.passthrough.reader.formatName("ssl-passthrough") + " may hand connections with TLS on as they are"
 	}
 	return s.clientAuth.unknown
 }
@@ -111,20 +111,20 @@ func (p *proxy) findBarriers(s *server, l *location) []ingress.Barrier {
 	}
 	c := p.control.config
 	add(s.clientAuth.isAsked() || s.clientAuth.matchCN != "", ingress.ClientCertificate)
-	add(len(c.list("block-user-agents"))+len(c.list("block-referers")) > 0, ingress.Blocked)
+	add(len(c.readList("block-user-agents"))+len(c.readList("block-referers")) > 0, ingress.Blocked)
 	if s.isDenied() {
 		add(true, ingress.Configuration)
 		return out
 	}
 	add(l.bodyLimit() > 0, ingress.BodySize)
-	if l.denied() != "" {
+	if l.denialReason() != "" {
 		add(true, ingress.Configuration)
 		return out
 	}
 	add(len(l.settings.deny) > 0, ingress.DenyList)
 	add(len(l.settings.allow) > 0, ingress.AllowList)
-	add(len(l.settings.deny)+len(l.settings.allow) == 0 && len(c.ranges("block-cidrs")) > 0, ingress.Blocked)
-	for _, list := range p.credentials(l) {
+	add(len(l.settings.deny)+len(l.settings.allow) == 0 && len(c.readRanges("block-cidrs")) > 0, ingress.Blocked)
+	for _, list := range p.listCredentials(l) {
 		for _, b := range list {
 			add(true, b)
 		}
@@ -135,7 +135,7 @@ func (p *proxy) findBarriers(s *server, l *location) []ingress.Barrier {
 // findTests lists what tells requests to a host apart, but for the paths that the proxy has for itself: its health
 // checks and its status.
 func (p *proxy) findTests(host string) ingress.Tests {
-	t, found, _ := p.names.find(host)
+	t, found, _ := p.names.findHost(host)
 	if !found || host == "" {
 		t = target{server: p.servers[defaultHost]}
 		if s := p.servers[host]; s != nil {

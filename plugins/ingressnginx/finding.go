@@ -60,7 +60,7 @@ func (e *entry) newProblem(severity model.Severity, code model.Code, annotation,
 // findRefusal says that nginx refuses the configuration (N7), or that the ConfigMap makes it unknown.
 func (p *proxy) findRefusal() []model.Problem {
 	about := p.control.config.object
-	if key := p.control.config.snippet(); key != "" {
+	if key := p.control.config.findSnippet(); key != "" {
 		return []model.Problem{model.Problem{Severity: model.Warning, Code: model.NotEvaluated,
 			Message: key + " may do anything: what becomes of requests is not known"}.At(about, "data", key)}
 	}
@@ -108,7 +108,7 @@ func (e *entry) findProblems() []model.Problem {
 		out = append(out, model.Problem{Severity: model.Warning, Code: model.AnnotationIgnored, Message: message,
 			Hint: "correct the annotation, or what it names"}.At(e.object))
 	}
-	if !v.control.config.boolean(snippetsAllowed, false) {
+	if !v.control.config.readBoolean(snippetsAllowed, false) {
 		for _, name := range v.annotationNames() {
 			if strings.HasSuffix(name, "-snippet") && findRisk(name) == criticalRisk {
 				out = append(out, e.newProblem(model.Warning, snippetIgnored.ID, name,
@@ -135,7 +135,7 @@ func (e *entry) findProblems() []model.Problem {
 func (e *entry) findUnknown() []model.Problem {
 	var out []model.Problem
 	l := &location{owner: e, settings: &e.settings}
-	for _, why := range []string{l.unknown(), e.serverUnknown()} {
+	for _, why := range []string{l.unknownReason(), e.serverUnknown()} {
 		if why != "" {
 			out = append(out, model.Problem{Severity: model.Info, Code: model.NotEvaluated,
 				Message: why + ": what becomes of its requests is not known"}.At(e.object))
@@ -148,7 +148,7 @@ func (e *entry) serverUnknown() string {
 	if !e.settings.serverSnippet {
 		return ""
 	}
-	return e.reader.name("server-snippet") + " may do anything on its hosts"
+	return e.reader.formatName("server-snippet") + " may do anything on its hosts"
 }
 
 // findProblems lists what is not to be seen in the Ingresses of a host.
@@ -158,7 +158,7 @@ func (s *server) findProblems() []model.Problem {
 		if !n.isInForce() || n.root && !n.first.givesRest() && !n.second.givesRest() {
 			continue
 		}
-		out = append(out, model.Problem{Severity: model.Info, Code: model.OrderUncertain, Message: n.format(),
+		out = append(out, model.Problem{Severity: model.Info, Code: model.OrderUncertain, Message: n.formatMessage(),
 			Hint: "in the cluster the older one counts"}.At(n.first.object))
 	}
 	return append(append(out, s.findUnclaimedRoot().findInheritance(s.host)...), s.findPlainPaths()...)
@@ -192,7 +192,7 @@ func (e *entry) listInherited() []string {
 	add(e.settings.external != nil, "auth-url")
 	add(e.settings.basic, "auth-type")
 	for _, name := range []string{"allowlist-source-range", "denylist-source-range"} {
-		_, by, state := e.reader.find(name)
+		_, by, state := e.reader.findValue(name)
 		add(state == present, by)
 	}
 	return out
@@ -255,7 +255,7 @@ func (s *server) findPlainPaths() []model.Problem {
 		}
 		problem := model.Problem{Severity: model.Warning, Code: hostIsRegex.ID,
 			Message: fmt.Sprintf("%s makes an expression of %s: it takes all that begins so, in any case",
-				s.regexBy.owner.reader.name(by), text),
+				s.regexBy.owner.reader.formatName(by), text),
 			Hint: "give the Ingress with the annotation a host of its own"}.At(e.object)
 		problem.Origin = &l.origin
 		out = append(out, problem)

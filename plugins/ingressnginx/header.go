@@ -70,13 +70,13 @@ func (w *walk) backendHeaders() []ingress.Header {
 	}
 	host := w.host
 	if l.settings.vhost != "" {
-		host, _ = expandVariables(l.settings.vhost, w.variable)
+		host, _ = expandVariables(l.settings.vhost, w.readVariable)
 	}
 	h.set("Host", host)
 	h.remove("Proxy")
 	w.setCertificateHeaders(h)
 	if l.needsRewrite() && l.settings.prefixHeader != "" {
-		value, _ := expandVariables(l.settings.prefixHeader, w.variable)
+		value, _ := expandVariables(l.settings.prefixHeader, w.readVariable)
 		h.set("X-Forwarded-Prefix", value)
 	}
 	w.setOwnHeaders(h)
@@ -87,20 +87,20 @@ func (w *walk) backendHeaders() []ingress.Header {
 // setForwarded sets what the proxy says of the client.
 func (w *walk) setForwarded(h sentHeaders) {
 	c := w.control.config
-	forwardedFor, _ := w.header(c.text("forwarded-for-header", "X-Forwarded-For"))
-	forwardedHost, _ := w.header(c.text("forwarded-host-header", "X-Forwarded-Host"))
+	forwardedFor, _ := w.readHeader(c.readText("forwarded-for-header", "X-Forwarded-For"))
+	forwardedHost, _ := w.readHeader(c.readText("forwarded-host-header", "X-Forwarded-Host"))
 	address := "..."
 	if w.address.IsValid() {
 		address = w.address.String()
 	}
 	id := "..."
-	if sent, ok := w.header("X-Request-ID"); ok && sent != "" {
+	if sent, ok := w.readHeader("X-Request-ID"); ok && sent != "" {
 		id = sent
 	}
 	h.set("X-Request-ID", id)
 	h.set("X-Real-IP", address)
 	full := address
-	if c.boolean("use-forwarded-headers", false) && c.boolean("compute-full-forwarded-for", false) {
+	if c.readBoolean("use-forwarded-headers", false) && c.readBoolean("compute-full-forwarded-for", false) {
 		full = "..."
 		if peer := w.request.ClientAddress; peer.IsValid() {
 			full = strings.TrimPrefix(forwardedFor+", "+peer.String(), ", ")
@@ -112,7 +112,7 @@ func (w *walk) setForwarded(h sentHeaders) {
 	if w.request.Secure {
 		port = "443"
 	}
-	if sent, ok := w.header("X-Forwarded-Port"); ok && c.boolean("use-forwarded-headers", false) {
+	if sent, ok := w.readHeader("X-Forwarded-Port"); ok && c.readBoolean("use-forwarded-headers", false) {
 		port = sent
 	}
 	h.set("X-Forwarded-Port", port)
@@ -121,7 +121,7 @@ func (w *walk) setForwarded(h sentHeaders) {
 	}
 	h.set("X-Original-Forwarded-For", forwardedFor)
 	h.set("X-Original-Forwarded-Host", forwardedHost)
-	if c.boolean("proxy-add-original-uri-header", false) {
+	if c.readBoolean("proxy-add-original-uri-header", false) {
 		h.set("X-Original-URI", w.request.Path+w.query)
 	}
 }
@@ -165,7 +165,7 @@ func (w *walk) setOwnHeaders(h sentHeaders) {
 		return
 	}
 	for key, value := range o.Body.At("data").Fields {
-		text, _ := expandVariables(value.Text(), w.variable)
+		text, _ := expandVariables(value.Text(), w.readVariable)
 		h.set(key, text)
 	}
 }
@@ -175,7 +175,7 @@ func (w *walk) setErrorHeaders(h sentHeaders) {
 	if w.code == 0 {
 		return
 	}
-	accept, _ := w.header("Accept")
+	accept, _ := w.readHeader("Accept")
 	h.set("X-Code", strconv.Itoa(w.code))
 	h.setIf("X-Format", accept)
 	if w.sent == "/" {

@@ -14,10 +14,10 @@ func (l *limits) any() bool { return l.perSecond > 0 || l.perMinute > 0 || l.con
 // readLimits reads the limits on requests.
 func (v *annotationReader) readLimits() limits {
 	l := limits{burst: v.integerOr("limit-burst-multiplier", 5)}
-	l.perSecond, _ = v.integer("limit-rps")
-	l.perMinute, _ = v.integer("limit-rpm")
-	l.connections, _ = v.integer("limit-connections")
-	if text, state := v.text("limit-allowlist"); state == present {
+	l.perSecond, _ = v.readInteger("limit-rps")
+	l.perMinute, _ = v.readInteger("limit-rpm")
+	l.connections, _ = v.readInteger("limit-connections")
+	if text, state := v.readText("limit-allowlist"); state == present {
 		l.free, _ = parseRanges(text)
 	}
 	return l

@@ -42,8 +42,8 @@ func (l *location) needsRewrite() bool {
 // isRegex reports whether the location makes all paths of its host expressions (N16).
 func (l *location) isRegex() bool { return l.needsRewrite() || l.settings.rewrite.useRegex }
 
-// denied is why the location answers 503; "": it does not.
-func (l *location) denied() string {
+// denialReason is why the location answers 503; "": it does not.
+func (l *location) denialReason() string {
 	if l.owner == nil {
 		return ""
 	}
@@ -129,8 +129,8 @@ func authLocation(l *location) string {
 	return "/_external-auth-" + base64.RawURLEncoding.EncodeToString([]byte(l.path)) + "-" + kind
 }
 
-// refuse notes that nginx refuses the configuration. The first reason counts (N7).
-func (p *proxy) refuse(by *entry, format string, args ...any) {
+// refuseConfiguration notes that nginx refuses the configuration. The first reason counts (N7).
+func (p *proxy) refuseConfiguration(by *entry, format string, args ...any) {
 	if p.refused == "" {
 		p.refused, p.refusedBy = fmt.Sprintf(format, args...), by
 	}
@@ -139,7 +139,7 @@ func (p *proxy) refuse(by *entry, format string, args ...any) {
 // refuseLocation notes that nginx refuses the configuration because of a location, unless its host has none there.
 func (p *proxy) refuseLocation(l *location, format string, args ...any) {
 	if !l.server.isDenied() {
-		p.refuse(l.owner, format, args...)
+		p.refuseConfiguration(l.owner, format, args...)
 	}
 }
 
@@ -249,7 +249,7 @@ func (s *server) findWithSlash(path string) *location {
 	return nil
 }
 
-func (l *location) addsSlash() bool { return l != nil && l.denied() == "" }
+func (l *location) addsSlash() bool { return l != nil && l.denialReason() == "" }
 
 // findExpression finds the first expression that takes a path (N16).
 func (s *server) findExpression(path string) found {

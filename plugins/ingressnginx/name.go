@@ -90,7 +90,7 @@ func (p *proxy) addName(name string, t target, by *entry) {
 	case isTail && !strings.Contains(tail, "*"):
 		addTarget(p.names.tails, tail, t)
 	case strings.Contains(name, "*"):
-		p.refuse(by, "invalid server name or wildcard %q", name)
+		p.refuseConfiguration(by, "invalid server name or wildcard %q", name)
 	case isBoth:
 		addTarget(p.names.heads, both, t)
 		addTarget(p.names.exact, both, t)
@@ -112,13 +112,13 @@ func (p *proxy) addRegex(text string, t target, by *entry) {
 	}
 	e := compileExpression(flags + text)
 	if e.refused != "" {
-		p.refuse(by, "%s", e.refused)
+		p.refuseConfiguration(by, "%s", e.refused)
 	}
 	p.names.regexes = append(p.names.regexes, nameRegex{e.regex, "~" + text, t})
 }
 
-// find returns the server of a host; unknown is an expression of which it is not known whether it matches.
-func (n *names) find(host string) (t target, found bool, unknown *nameRegex) {
+// findHost returns the server of a host; unknown is an expression of which it is not known whether it matches.
+func (n *names) findHost(host string) (t target, found bool, unknown *nameRegex) {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if t, found = n.exact[host]; found {
 		return t, true, nil

@@ -56,16 +56,17 @@ func (v *annotationReader) checkDropped() {
 		value := v.ingress.Annotations[v.fullName(name)]
 		for _, word := range words {
 			if strings.Contains(value, word) && v.dropped == "" {
-				v.dropped = fmt.Sprintf("%s has the word %q, which annotation-value-word-blocklist forbids", v.name(name), word)
+				v.dropped = fmt.Sprintf("%s has the word %q, which annotation-value-word-blocklist forbids",
+					v.formatName(name), word)
 			}
 		}
 		if findRisk(name) > c.maxRisk && v.dropped == "" {
-			v.dropped = v.name(name) + " is of a risk above annotations-risk-level"
+			v.dropped = v.formatName(name) + " is of a risk above annotations-risk-level"
 		}
 	}
 	for _, name := range dropping {
-		if _, by, state := v.find(name); state == invalid {
-			v.drop(by)
+		if _, by, state := v.findValue(name); state == invalid {
+			v.dropIngress(by)
 		}
 	}
 }

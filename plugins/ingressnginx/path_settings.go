@@ -22,7 +22,7 @@ type settingList struct {
 // listSettings lists what objects set for the requests to a location, in the order in which it counts. What is the
 // default is not in it.
 func (p *proxy) listSettings(s *server, l *location) []ingress.Setting {
-	if l.owner == nil || l.denied() != "" || s.isDenied() {
+	if l.owner == nil || l.denialReason() != "" || s.isDenied() {
 		return nil
 	}
 	list := &settingList{proxy: p, server: s, location: l}
@@ -56,13 +56,13 @@ func (s *settingList) addKey(name, value, key string) {
 
 // writtenName is the name, or the other name, by which an annotation is written.
 func (v *annotationReader) writtenName(name string) string {
-	_, by, _ := v.find(name)
+	_, by, _ := v.findValue(name)
 	return by
 }
 
 // isSet reports whether the Ingress of the location has an annotation with a value.
 func (s *settingList) isSet(annotation string) bool {
-	_, _, state := s.location.owner.reader.find(annotation)
+	_, _, state := s.location.owner.reader.findValue(annotation)
 	return state == present
 }
 
@@ -158,7 +158,7 @@ func (s *settingList) addRanges() {
 	s.addList("addresses.allow", set.allow, "allowlist-source-range", "whitelist-source-range")
 	if len(set.deny)+len(set.allow) == 0 {
 		const key = "block-cidrs"
-		if blocked := s.control.config.ranges(key); len(blocked) > 0 {
+		if blocked := s.control.config.readRanges(key); len(blocked) > 0 {
 			s.addKey("addresses.deny", formatRanges(blocked), key)
 		}
 	}
@@ -185,7 +185,7 @@ func formatRanges(ranges []netip.Prefix) string {
 // addCredentials adds what clients are asked for.
 func (s *settingList) addCredentials() {
 	l := s.location
-	needs := slices.Concat(s.credentials(l)...)
+	needs := slices.Concat(s.listCredentials(l)...)
 	if slices.Contains(needs, ingress.Basic) {
 		s.addAnnotation("authentication.basic", l.owner.reader.findText("auth-secret"), "auth-secret")
 	}
@@ -203,7 +203,7 @@ func (s *settingList) addCredentials() {
 
 // findText is text, or nothing.
 func (v *annotationReader) findText(annotation string) string {
-	text, _ := v.text(annotation)
+	text, _ := v.readText(annotation)
 	return text
 }
 

@@ -41,5 +41,5 @@ func readProxy(s *model.Snapshot) *ingress.Proxy {
 		p.prepareLocations(server)
 	}
 	p.nameServers()
-	return p.describe(dropped)
+	return p.describeProxy(dropped)
 }

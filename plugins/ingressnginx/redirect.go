@@ -19,9 +19,9 @@ type redirect struct {
 func (v *annotationReader) readRedirect() redirect {
 	www, ok1 := v.redirectFlag("from-to-www-redirect")
 	relative, ok2 := v.redirectFlag("relative-redirects")
-	temporal, state := v.text("temporal-redirect")
+	temporal, state := v.readText("temporal-redirect")
 	if state == invalid {
-		v.drop("temporal-redirect")
+		v.dropIngress("temporal-redirect")
 	}
 	if !ok1 || !ok2 || state == blank {
 		return redirect{}
@@ -37,9 +37,9 @@ func (v *annotationReader) readRedirect() redirect {
 		r.url, r.by = temporal, "temporal-redirect"
 		return r
 	}
-	r.url, state = v.text("permanent-redirect")
+	r.url, state = v.readText("permanent-redirect")
 	if state == invalid {
-		v.drop("permanent-redirect")
+		v.dropIngress("permanent-redirect")
 	}
 	r.code, ok1 = v.redirectCode("permanent-redirect-code", 301, 308)
 	if !ok1 || state == blank {
@@ -51,18 +51,18 @@ func (v *annotationReader) readRedirect() redirect {
 
 // redirectFlag reads an annotation that is true or false; false if it leaves out all redirects.
 func (v *annotationReader) redirectFlag(name string) (value, ok bool) {
-	value, state := v.boolean(name)
+	value, state := v.readBoolean(name)
 	if state == invalid {
-		v.drop(name)
+		v.dropIngress(name)
 	}
 	return value, state != blank
 }
 
 // redirectCode reads a status; those that are none of a redirect are the default.
 func (v *annotationReader) redirectCode(name string, otherwise, most int) (int, bool) {
-	code, state := v.integer(name)
+	code, state := v.readInteger(name)
 	if state == invalid {
-		v.drop(name)
+		v.dropIngress(name)
 	}
 	if code < 300 || code > most {
 		code = otherwise
@@ -87,11 +87,11 @@ type rewrite struct {
 func (v *annotationReader) readRewrite() rewrite {
 	c := v.control.config
 	r := rewrite{useRegex: v.booleanOr("use-regex", false),
-		toHTTPS:       v.booleanOr("ssl-redirect", c.boolean("ssl-redirect", true)),
-		alwaysToHTTPS: v.booleanOr("force-ssl-redirect", c.boolean("force-ssl-redirect", false)),
-		keepsSlash:    v.booleanOr("preserve-trailing-slash", c.boolean("preserve-trailing-slash", false))}
-	r.target, _ = v.text("rewrite-target")
-	root, state := v.text("app-root")
+		toHTTPS:       v.booleanOr("ssl-redirect", c.readBoolean("ssl-redirect", true)),
+		alwaysToHTTPS: v.booleanOr("force-ssl-redirect", c.readBoolean("force-ssl-redirect", false)),
+		keepsSlash:    v.booleanOr("preserve-trailing-slash", c.readBoolean("preserve-trailing-slash", false))}
+	r.target, _ = v.readText("rewrite-target")
+	root, state := v.readText("app-root")
 	if u, err := url.ParseRequestURI(root); state == present && err == nil && !u.IsAbs() {
 		r.appRoot = root
 	}

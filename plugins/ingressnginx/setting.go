@@ -44,7 +44,7 @@ func (v *annotationReader) readProxySettings() (out []ingress.Setting, bodyLimit
 			}
 			bodyLimit = parseSize(strings.TrimSpace(s.Value))
 		case "retries.on":
-			s.Value = formatRetries(s.Value, v.control.config.boolean("retry-non-idempotent", false))
+			s.Value = formatRetries(s.Value, v.control.config.readBoolean("retry-non-idempotent", false))
 		case "buffering.size":
 			size = s.Value
 		case "buffering.buffers":
@@ -57,9 +57,9 @@ func (v *annotationReader) readProxySettings() (out []ingress.Setting, bodyLimit
 
 // readProxySetting reads a setting with who sets it.
 func (v *annotationReader) readProxySetting(p proxySetting) ingress.Setting {
-	value, state := v.text(p.key)
+	value, state := v.readText(p.key)
 	if p.number && state == present {
-		if _, state = v.integer(p.key); state != present {
+		if _, state = v.readInteger(p.key); state != present {
 			value = ""
 		}
 	}
@@ -108,7 +108,7 @@ func parseSize(text string) int64 {
 
 // readProtocol reads how backends are spoken to (N37).
 func (v *annotationReader) readProtocol() string {
-	p, state := v.text("backend-protocol")
+	p, state := v.readText("backend-protocol")
 	if state != present {
 		return "HTTP"
 	}
@@ -131,7 +131,7 @@ func formatProtocol(protocol string) string {
 // protocolSetting is the setting that says how backends are spoken to.
 func (v *annotationReader) protocolSetting(protocol string) ingress.Setting {
 	s := ingress.Setting{Name: "backendProtocol", Value: formatProtocol(protocol)}
-	if _, state := v.text("backend-protocol"); state == present {
+	if _, state := v.readText("backend-protocol"); state == present {
 		s.Source, s.Field = v.ingress.Ref, v.fullName("backend-protocol")
 	}
 	return s

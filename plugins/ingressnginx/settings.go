@@ -54,15 +54,15 @@ func (v *annotationReader) readSettings() settings {
 		canary:     v.readCanary(), cors: v.readCORS(), limits: v.readLimits(), redirect: v.readRedirect(),
 		rewrite: v.readRewrite(), affinity: v.readAffinity(), headers: v.readCustomHeaders(),
 		passthrough:    v.booleanOr("ssl-passthrough", false),
-		serviceAddress: v.booleanOr("service-upstream", c.boolean("service-upstream", false)),
-		portInRedirect: v.booleanOr("use-port-in-redirects", c.boolean("use-port-in-redirects", false)),
+		serviceAddress: v.booleanOr("service-upstream", c.readBoolean("service-upstream", false)),
+		portInRedirect: v.booleanOr("use-port-in-redirects", c.readBoolean("use-port-in-redirects", false)),
 		keepsErrors:    v.booleanOr("disable-proxy-intercept-errors", false),
-		modsecurity:    v.booleanOr("enable-modsecurity", c.boolean("enable-modsecurity", false)),
+		modsecurity:    v.booleanOr("enable-modsecurity", c.readBoolean("enable-modsecurity", false)),
 	}
-	satisfy, _ := v.text("satisfy")
+	satisfy, _ := v.readText("satisfy")
 	s.satisfyAny = satisfy == "any"
-	s.vhost, _ = v.text("upstream-vhost")
-	s.prefixHeader, _ = v.text("x-forwarded-prefix")
+	s.vhost, _ = v.readText("upstream-vhost")
+	s.prefixHeader, _ = v.readText("x-forwarded-prefix")
 	s.proxy, s.bodyLimit = v.readProxySettings()
 	s.protocol = v.readProtocol()
 	s.proxy = append(s.proxy, v.protocolSetting(s.protocol))
@@ -83,7 +83,7 @@ func (c *controller) bareSettings() settings {
 }
 
 func (v *annotationReader) readAliases() []string {
-	text, _ := v.text("server-alias")
+	text, _ := v.readText("server-alias")
 	var out []string
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != "" {
@@ -96,24 +96,24 @@ func (v *annotationReader) readAliases() []string {
 
 // readRanges reads a list of addresses; without the annotation that of the ConfigMap holds.
 func (v *annotationReader) readRanges(annotation, key string) []netip.Prefix {
-	text, state := v.text(annotation)
+	text, state := v.readText(annotation)
 	if state == absent {
-		return v.control.config.ranges(key)
+		return v.control.config.readRanges(key)
 	}
 	ranges, ok := parseRanges(text)
 	if state != present || !ok {
-		_, by, _ := v.find(annotation)
-		v.deny(by, "is no list of addresses and networks")
+		_, by, _ := v.findValue(annotation)
+		v.denyPaths(by, "is no list of addresses and networks")
 	}
 	return ranges
 }
 
 // readErrorPages reads which errors another backend answers.
 func (v *annotationReader) readErrorPages(s *settings) {
-	if name, state := v.text("default-backend"); state == present {
+	if name, state := v.readText("default-backend"); state == present {
 		s.fallback = &serviceRef{namespace: v.ingress.Ref.Namespace, name: name}
 	}
-	text, _ := v.text("custom-http-errors")
+	text, _ := v.readText("custom-http-errors")
 	for code := range strings.SplitSeq(text, ",") {
 		if n, err := strconv.Atoi(strings.TrimSpace(code)); err == nil {
 			s.errorCodes = append(s.errorCodes, n)
@@ -124,28 +124,28 @@ func (v *annotationReader) readErrorPages(s *settings) {
 // readCustomHeaders reads the ConfigMap with headers of answers.
 func (v *annotationReader) readCustomHeaders() []ingress.Header {
 	const annotation = "custom-headers"
-	name, state := v.text(annotation)
+	name, state := v.readText(annotation)
 	if state != present {
 		return nil
 	}
 	namespace, key, ok := splitName(name, "")
 	if !ok || namespace == "" {
-		v.deny(annotation, "names no ConfigMap as namespace/name")
+		v.denyPaths(annotation, "names no ConfigMap as namespace/name")
 		return nil
 	}
 	o, known := v.findReferenced(annotation, "ConfigMap", namespace, key)
 	if o == nil {
 		if known {
-			v.deny(annotation, "names a ConfigMap that is not there")
+			v.denyPaths(annotation, "names a ConfigMap that is not there")
 		}
 		return nil
 	}
-	allowed := v.control.config.list("global-allowed-response-headers")
+	allowed := v.control.config.readList("global-allowed-response-headers")
 	var out []ingress.Header
 	for header, value := range o.Body.At("data").Fields {
 		text := value.Text()
 		if !headerPattern.MatchString(header) || !headerValuePattern.MatchString(text) || !slices.Contains(allowed, header) {
-			v.deny(annotation, "sets the header %q, which global-allowed-response-headers does not allow", header)
+			v.denyPaths(annotation, "sets the header %q, which global-allowed-response-headers does not allow", header)
 			return nil
 		}
 		out = append(out, ingress.Header{Name: header, Values: []string{text}})
@@ -156,13 +156,13 @@ func (v *annotationReader) readCustomHeaders() []ingress.Header {
 // readBackendCertificate reads what the proxy shows to backends.
 func (v *annotationReader) readBackendCertificate() {
 	const annotation = "proxy-ssl-secret"
-	name, state := v.text(annotation)
+	name, state := v.readText(annotation)
 	switch state {
 	case invalid:
-		v.drop(annotation)
+		v.dropIngress(annotation)
 	case present:
 		if strings.Count(name, "/") != 1 {
-			v.deny(annotation, "names no Secret as namespace/name")
+			v.denyPaths(annotation, "names no Secret as namespace/name")
 			return
 		}
 		v.findSecretOf(annotation, name)
@@ -174,7 +174,7 @@ func (v *annotationReader) readBackendCertificate() {
 func (v *annotationReader) findSecretOf(annotation, name string) (secret *secretKeys, known bool) {
 	namespace, key, ok := splitName(name, v.ingress.Ref.Namespace)
 	if !ok {
-		v.deny(annotation, "names no Secret")
+		v.denyPaths(annotation, "names no Secret")
 		return nil, true
 	}
 	if !v.mayUse(annotation, "Secret", namespace) {
@@ -183,7 +183,7 @@ func (v *annotationReader) findSecretOf(annotation, name string) (secret *secret
 	o, known := v.findReferenced(annotation, "Secret", namespace, key)
 	if o == nil {
 		if known {
-			v.deny(annotation, "names the Secret %s/%s, which is not there", namespace, key)
+			v.denyPaths(annotation, "names the Secret %s/%s, which is not there", namespace, key)
 		}
 		return nil, known
 	}
@@ -195,14 +195,14 @@ func (v *annotationReader) findSecretOf(annotation, name string) (secret *secret
 func (v *annotationReader) mayUse(annotation, kind, namespace string) bool {
 	const key = "allow-cross-namespace-resources"
 	c := v.control.config
-	if namespace == v.ingress.Ref.Namespace || c.boolean(key, false) {
+	if namespace == v.ingress.Ref.Namespace || c.readBoolean(key, false) {
 		return true
 	}
 	state := "is not true"
 	if c.object == nil {
 		state = "is taken to be false, as it is not in the input"
 	}
-	v.deny(annotation, "names a %s of another namespace, and %s of the ConfigMap %s %s", kind, key, c.ref.FullName(),
+	v.denyPaths(annotation, "names a %s of another namespace, and %s of the ConfigMap %s %s", kind, key, c.ref.FullName(),
 		state)
 	return false
 }
@@ -210,33 +210,33 @@ func (v *annotationReader) mayUse(annotation, kind, namespace string) bool {
 // readFastCGI reads the parameters of FastCGI backends.
 func (v *annotationReader) readFastCGI() {
 	const annotation = "fastcgi-params-configmap"
-	name, state := v.text(annotation)
+	name, state := v.readText(annotation)
 	if state == invalid {
-		v.drop(annotation)
+		v.dropIngress(annotation)
 	}
 	if state != present {
 		return
 	}
 	_, key, ok := splitName(name, v.ingress.Ref.Namespace)
 	if !ok {
-		v.deny(annotation, "names no ConfigMap")
+		v.denyPaths(annotation, "names no ConfigMap")
 		return
 	}
 	if o, known := v.findReferenced(annotation, "ConfigMap", v.ingress.Ref.Namespace, key); o == nil && known {
-		v.deny(annotation, "names a ConfigMap that is not there")
+		v.denyPaths(annotation, "names a ConfigMap that is not there")
 	}
 }
 
 // readSnippets reads which snippets are in force.
 func (v *annotationReader) readSnippets(s *settings) {
-	if !v.control.config.boolean(snippetsAllowed, false) {
+	if !v.control.config.readBoolean(snippetsAllowed, false) {
 		return
 	}
-	_, state := v.text("configuration-snippet")
+	_, state := v.readText("configuration-snippet")
 	s.configSnippet = state == present
-	_, state = v.text("server-snippet")
+	_, state = v.readText("server-snippet")
 	s.serverSnippet = state == present
-	if _, state = v.text("modsecurity-snippet"); state == present {
+	if _, state = v.readText("modsecurity-snippet"); state == present {
 		s.modsecurity = true
 	}
 }

@@ -37,15 +37,15 @@ func (b *testBuilder) addRanges(ranges []netip.Prefix) {
 func (b *testBuilder) addServer() {
 	c, s := b.control.config, b.server
 	b.tests.Certificates = s.clientAuth.isAsked() || s.clientAuth.matchCN != ""
-	if c.boolean("use-forwarded-headers", false) {
+	if c.readBoolean("use-forwarded-headers", false) {
 		b.addHeader("X-Forwarded-Proto", request.Exact, "https")
 	}
 	for _, l := range []struct{ key, header string }{{"block-user-agents", "user-agent"}, {"block-referers", "referer"}} {
-		for _, text := range c.list(l.key) {
+		for _, text := range c.readList(l.key) {
 			b.addHeader(l.header, request.Expression, wholeExpression(blockedExpression(text)))
 		}
 	}
-	b.addRanges(c.ranges("block-cidrs"))
+	b.addRanges(c.readRanges("block-cidrs"))
 	if slices.ContainsFunc(s.locations, func(l *location) bool { return l.settings.rewrite.appRoot != "" }) {
 		b.addPathTest(request.Exact, "/", "")
 	}

@@ -53,7 +53,7 @@ func (p *proxy) newUpstream(e *entry, s *serviceRef) *upstream {
 // makeDefaultUpstream makes what answers where nothing else does (N11).
 func (p *proxy) makeDefaultUpstream() *upstream {
 	u := &upstream{name: "upstream-default-backend", builtin: true}
-	namespace, name, ok := splitName(p.control.flag("default-backend-service", ""), p.control.namespace)
+	namespace, name, ok := splitName(p.control.readFlag("default-backend-service", ""), p.control.namespace)
 	if !ok || name == "" {
 		return u
 	}
@@ -157,7 +157,7 @@ func (p *proxy) attachCanary(e *entry, service *serviceRef, s *server, to []*loc
 	end, attached := s.findMain(other), false
 	for _, l := range to {
 		if main := l.upstream; l.position < end && main != p.fallback && !main.noServer {
-			main.attach(other, e)
+			main.attachCanary(other, e)
 			main.noteSplit(s, l.path)
 			e.used, attached = true, true
 		}
@@ -168,8 +168,8 @@ func (p *proxy) attachCanary(e *entry, service *serviceRef, s *server, to []*loc
 	}
 }
 
-// attach adds a canary to those of a group, unless it is one of them.
-func (u *upstream) attach(other *upstream, e *entry) {
+// attachCanary adds a canary to those of a group, unless it is one of them.
+func (u *upstream) attachCanary(other *upstream, e *entry) {
 	if slices.Contains(u.alternatives, other) {
 		return
 	}
@@ -193,9 +193,9 @@ func (u *upstream) noteSplit(s *server, path string) {
 	u.splitAt[s][path] = true
 }
 
-// split returns the parts of the requests that the groups get where nothing but weights decides. Only the first
+// splitShares returns the parts of the requests that the groups get where nothing but weights decides. Only the first
 // canary counts.
-func (u *upstream) split() []share {
+func (u *upstream) splitShares() []share {
 	if len(u.alternatives) == 0 || !u.alternatives[0].isServed() {
 		return []share{{u, 1}}
 	}

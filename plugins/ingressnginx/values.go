@@ -34,13 +34,13 @@ type annotationReader struct {
 // fullName is the name of an annotation with its prefix.
 func (v *annotationReader) fullName(name string) string { return v.control.prefix + "/" + name }
 
-// name is how sentences name an annotation of the Ingress.
-func (v *annotationReader) name(annotation string) string {
+// formatName is how sentences formatName an annotation of the Ingress.
+func (v *annotationReader) formatName(annotation string) string {
 	return annotation + " of Ingress " + v.ingress.Ref.FullName()
 }
 
-// find returns the value of an annotation, or of its alias, and its name.
-func (v *annotationReader) find(name string) (value, by string, state valueState) {
+// findValue returns the value of an annotation, or of its alias, and its name.
+func (v *annotationReader) findValue(name string) (value, by string, state valueState) {
 	by = name
 	value, there := v.ingress.Annotations[v.fullName(name)]
 	rule, _ := findAnnotationRule(name)
@@ -59,9 +59,9 @@ func (v *annotationReader) find(name string) (value, by string, state valueState
 	return value, by, present
 }
 
-// text reads an annotation of which any text is a value but a blank one.
-func (v *annotationReader) text(name string) (string, valueState) {
-	value, _, state := v.find(name)
+// readText reads an annotation of which any readText is a value but a blank one.
+func (v *annotationReader) readText(name string) (string, valueState) {
+	value, _, state := v.findValue(name)
 	if state != present {
 		return "", state
 	}
@@ -75,9 +75,9 @@ func (v *annotationReader) text(name string) (string, valueState) {
 	return value, present
 }
 
-// boolean reads an annotation that is true or false.
-func (v *annotationReader) boolean(name string) (bool, valueState) {
-	value, _, state := v.find(name)
+// readBoolean reads an annotation that is true or false.
+func (v *annotationReader) readBoolean(name string) (bool, valueState) {
+	value, _, state := v.findValue(name)
 	if state != present {
 		return false, state
 	}
@@ -90,15 +90,15 @@ func (v *annotationReader) boolean(name string) (bool, valueState) {
 
 // booleanOr is boolean, or a default.
 func (v *annotationReader) booleanOr(name string, otherwise bool) bool {
-	if b, state := v.boolean(name); state == present {
+	if b, state := v.readBoolean(name); state == present {
 		return b
 	}
 	return otherwise
 }
 
-// integer reads an annotation that is a number.
-func (v *annotationReader) integer(name string) (int, valueState) {
-	value, _, state := v.find(name)
+// readInteger reads an annotation that is a number.
+func (v *annotationReader) readInteger(name string) (int, valueState) {
+	value, _, state := v.findValue(name)
 	if state != present {
 		return 0, state
 	}
@@ -111,30 +111,30 @@ func (v *annotationReader) integer(name string) (int, valueState) {
 
 // integerOr is integer, or a default.
 func (v *annotationReader) integerOr(name string, otherwise int) int {
-	if n, state := v.integer(name); state == present {
+	if n, state := v.readInteger(name); state == present {
 		return n
 	}
 	return otherwise
 }
 
-// drop notes that the controller ignores the Ingress. The first reason counts.
-func (v *annotationReader) drop(annotation string) {
+// dropIngress notes that the controller ignores the Ingress. The first reason counts.
+func (v *annotationReader) dropIngress(annotation string) {
 	if v.dropped == "" {
-		v.dropped = v.name(annotation) + " has a value that is not valid"
+		v.dropped = v.formatName(annotation) + " has a value that is not valid"
 	}
 }
 
-// deny notes that the locations of the Ingress answer 503. The first reason counts.
-func (v *annotationReader) deny(annotation, format string, args ...any) {
+// denyPaths notes that the locations of the Ingress answer 503. The first reason counts.
+func (v *annotationReader) denyPaths(annotation, format string, args ...any) {
 	if v.denied == "" {
-		v.denied = v.name(annotation) + " " + fmt.Sprintf(format, args...)
+		v.denied = v.formatName(annotation) + " " + fmt.Sprintf(format, args...)
 	}
 }
 
 // leaveOpen notes that it is not known what the locations of the Ingress do. The first reason counts.
 func (v *annotationReader) leaveOpen(annotation, format string, args ...any) {
 	if v.unknown == "" {
-		v.unknown = v.name(annotation) + " " + fmt.Sprintf(format, args...)
+		v.unknown = v.formatName(annotation) + " " + fmt.Sprintf(format, args...)
 	}
 }
 
@@ -149,7 +149,7 @@ func (v *annotationReader) findReferenced(annotation, kind, namespace, name stri
 		v.leaveOpen(annotation, "names the %s %s, which is not in the input", kind, ref.FullName())
 		return nil, false
 	}
-	v.notes = append(v.notes, fmt.Sprintf("%s names the %s %s, which is not in the input", v.name(annotation), kind,
+	v.notes = append(v.notes, fmt.Sprintf("%s names the %s %s, which is not in the input", v.formatName(annotation), kind,
 		ref.FullName()))
 	return nil, true
 }

@@ -54,40 +54,40 @@ func (p *proxy) answerRequest(r *request.Request, spent *ingress.Spent) *ingress
 	return w.answer
 }
 
-// end ends the way with an answer of the proxy.
-func (w *walk) end(outcome request.Outcome, status int, why ...string) bool {
+// endRequest ends the way with an answer of the proxy.
+func (w *walk) endRequest(outcome request.Outcome, status int, why ...string) bool {
 	w.answer.Outcome, w.answer.Status = outcome, status
 	w.answer.Why = append(why, w.answer.Why...)
 	return true
 }
 
-// deny ends the way with a refusal.
-func (w *walk) deny(by ingress.Barrier, status int, why ...string) bool {
+// denyRequest ends the way with a refusal.
+func (w *walk) denyRequest(by ingress.Barrier, status int, why ...string) bool {
 	w.answer.DeniedBy = by
-	return w.end(request.Denied, status, why...)
+	return w.endRequest(request.Denied, status, why...)
 }
 
 // giveUp ends the way because it is not known how it goes on.
 func (w *walk) giveUp(why string) bool {
-	return w.end(request.NotEvaluated, 0, why)
+	return w.endRequest(request.NotEvaluated, 0, why)
 }
 
 // redirectTo ends the way with a redirect.
 func (w *walk) redirectTo(status int, location string, why ...string) bool {
 	w.answer.Location = location
-	return w.end(request.Redirect, status, why...)
+	return w.endRequest(request.Redirect, status, why...)
 }
 
-func (w *walk) note(why ...string) { w.answer.Why = append(w.answer.Why, why...) }
+func (w *walk) addReasons(why ...string) { w.answer.Why = append(w.answer.Why, why...) }
 
 // checkProxy answers where nothing of the input is known to be in force, and reads the request.
 func (w *walk) checkProxy() bool {
 	r := w.request
 	if w.refused != "" {
-		w.note("nginx refuses the configuration: " + w.refused)
-		return w.end(request.NotEvaluated, 0)
+		w.addReasons("nginx refuses the configuration: " + w.refused)
+		return w.endRequest(request.NotEvaluated, 0)
 	}
-	if key := w.control.config.snippet(); key != "" {
+	if key := w.control.config.findSnippet(); key != "" {
 		return w.giveUp(key + " of ConfigMap " + w.control.config.ref.FullName() + " may do anything")
 	}
 	if r.Protocol != request.HTTP && r.Protocol != request.GRPC {
@@ -111,20 +111,20 @@ func (w *walk) checkProxy() bool {
 	w.readForwarded()
 	var ok bool
 	if w.path, ok = normalizePath(r.Path); !ok {
-		return w.end(request.Answered, 400, "nginx takes the path for broken")
+		return w.endRequest(request.Answered, 400, "nginx takes the path for broken")
 	}
 	return false
 }
 
 // readForwarded takes over what the proxy in front says, if the ConfigMap trusts it.
 func (w *walk) readForwarded() {
-	if !w.control.config.boolean("use-forwarded-headers", false) {
+	if !w.control.config.readBoolean("use-forwarded-headers", false) {
 		return
 	}
-	if proto, sent := w.header("X-Forwarded-Proto"); sent {
+	if proto, sent := w.readHeader("X-Forwarded-Proto"); sent {
 		w.scheme = proto
 	}
-	if host, sent := w.header("X-Forwarded-Host"); sent {
+	if host, sent := w.readHeader("X-Forwarded-Host"); sent {
 		w.host, _, _ = strings.Cut(host, ",")
 	}
 }
@@ -142,8 +142,8 @@ func (w *walk) writtenHost() string {
 	return host
 }
 
-// header returns the value of the first header of a name.
-func (w *walk) header(name string) (string, bool) {
+// readHeader returns the value of the first readHeader of a name.
+func (w *walk) readHeader(name string) (string, bool) {
 	for _, h := range w.request.Headers {
 		if strings.EqualFold(h.Name, name) && w.isPassed(h.Name) {
 			return h.Value, true
@@ -152,9 +152,9 @@ func (w *walk) header(name string) (string, bool) {
 	return "", false
 }
 
-// cookie returns the value of a cookie.
-func (w *walk) cookie(name string) (string, bool) {
-	text, _ := w.header("Cookie")
+// readCookie returns the value of a readCookie.
+func (w *walk) readCookie(name string) (string, bool) {
+	text, _ := w.readHeader("Cookie")
 	for part := range strings.SplitSeq(text, ";") {
 		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		if strings.EqualFold(key, name) {
@@ -171,10 +171,10 @@ func (w *walk) isPassed(name string) bool {
 		switch {
 		case c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-':
 		case c == '_':
-			if !w.control.config.boolean("enable-underscores-in-headers", false) {
+			if !w.control.config.readBoolean("enable-underscores-in-headers", false) {
 				return false
 			}
-		case w.control.config.boolean("ignore-invalid-headers", true):
+		case w.control.config.readBoolean("ignore-invalid-headers", true):
 			return false
 		}
 	}
@@ -187,7 +187,7 @@ func (w *walk) findAddress() netip.Addr {
 	if !c.trustsAddress() {
 		return at
 	}
-	text, sent := w.header(c.text("forwarded-for-header", "X-Forwarded-For"))
+	text, sent := w.readHeader(c.readText("forwarded-for-header", "X-Forwarded-For"))
 	if !sent {
 		return at
 	}
@@ -219,15 +219,15 @@ func (w *walk) port() int {
 	if w.request.Secure {
 		flag, otherwise = "https-port", 443
 	}
-	n, err := strconv.Atoi(w.control.flag(flag, ""))
+	n, err := strconv.Atoi(w.control.readFlag(flag, ""))
 	if err != nil {
 		return otherwise
 	}
 	return n
 }
 
-// variable returns the value of a variable of nginx.
-func (w *walk) variable(name string) (string, bool) {
+// readVariable returns the value of a readVariable of nginx.
+func (w *walk) readVariable(name string) (string, bool) {
 	switch name {
 	case "host":
 		return strings.TrimSuffix(w.request.Host, "."), true

@@ -41,8 +41,8 @@ func (f *Circumstances) isSet() bool {
 	return f.ClientIP != "" || f.ClientCert != "" || f.BodyBytes != 0 || f.Repeat > 1 || len(f.Assume) > 0
 }
 
-// parse reads the flags. Errors are of usage.
-func (f *Circumstances) parse() (request.Circumstances, error) {
+// parseFlags reads the flags. Errors are of usage.
+func (f *Circumstances) parseFlags() (request.Circumstances, error) {
 	out := request.Circumstances{Given: f.isSet(), BodyBytes: f.BodyBytes, Repeat: f.Repeat}
 	if f.ClientIP != "" {
 		var err error

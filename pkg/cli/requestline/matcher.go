@@ -51,7 +51,7 @@ func (m Matcher) findAnswers(q *Request) ([]*request.Answer, error) {
 func (q *Request) ToRequest() (request.Request, error) {
 	o := q.Flags.Options
 	var err error
-	if o.Circumstances, err = q.Flags.Circumstances.parse(); err != nil {
+	if o.Circumstances, err = q.Flags.Circumstances.parseFlags(); err != nil {
 		return request.Request{}, err
 	}
 	r, err := request.New(q.Method, q.URL, o)

@@ -30,7 +30,8 @@ func (f *Flags) FindRequestFlag() string {
 		set  bool
 	}{{"method", f.MethodFlag != ""}, {"header", len(f.Options.Headers) > 0}, {"sni", f.Options.SNI != ""},
 		{"grpc", f.Options.GRPC != ""}, {"protocol", f.Options.Protocol != ""},
-		{"from-namespace", f.Options.From != ""}, {"from", f.Client != ""}, {"client-ip", f.ClientIP != ""}, {"client-cert", f.ClientCert != ""},
+		{"from-namespace", f.Options.From != ""}, {"from", f.Client != ""},
+		{"client-ip", f.ClientIP != ""}, {"client-cert", f.ClientCert != ""},
 		{"body-bytes", f.BodyBytes != 0}, {"repeat", f.Repeat > 1}, {"assume", len(f.Assume) > 0}} {
 		if one.set {
 			return one.name

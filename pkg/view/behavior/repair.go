@@ -98,7 +98,8 @@ func repairLocation(before, after *sideAnswer) string {
 	}
 	switch {
 	case before.Status != after.Status:
-		return "statusCode " + strconv.Itoa(before.Status) + " of the RequestRedirect filter (the API has 301, 302, 303, 307, 308)"
+		return "statusCode " + strconv.Itoa(before.Status) +
+			" of the RequestRedirect filter (the API has 301, 302, 303, 307, 308)"
 	case without(before.Location) == without(after.Location):
 		return "a RequestRedirect filter keeps the query: it has no equivalent"
 	case strings.TrimSuffix(without(before.Location), "/") == strings.TrimSuffix(without(after.Location), "/"):

@@ -43,8 +43,8 @@ const itemBatchSize = 8192
 
 // buildEffective returns the answer without its items, and the items, which are still to be built.
 func buildEffective(a *collect.Collector) (*EffectivePolicyList, *effectiveItems) {
-	list, items := &EffectivePolicyList{Items: []view.EffectivePolicy{}, ingresses: listIngressPolicies(&a.Query)}, &effectiveItems{collector: a,
-		batchSize: itemBatchSize}
+	list := &EffectivePolicyList{Items: []view.EffectivePolicy{}, ingresses: listIngressPolicies(&a.Query)}
+	items := &effectiveItems{collector: a, batchSize: itemBatchSize}
 	r, q := a.Resolution, a.Query
 	covered := make([]bool, r.Len())
 	var open unknownPaths

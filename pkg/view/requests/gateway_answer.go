@@ -46,10 +46,11 @@ func (w *Writer) AnswerAtGateway(a *request.Answer) *GatewayAnswer {
 	}
 	g := w.findGates(a)
 	j := barrierJudge{request: &a.Request, effects: e, answer: out, known: known, external: listExternal(g)}
-	if e.RedirectsFirst && j.redirect(a) {
+	if e.RedirectsFirst && j.redirectRequest(a) {
 		return out
 	}
-	if j.judgeSteps(g.Steps()); out.Outcome == request.Denied || out.Outcome == request.NotEvaluated || j.redirect(a) {
+	j.judgeSteps(g.Steps())
+	if out.Outcome == request.Denied || out.Outcome == request.NotEvaluated || j.redirectRequest(a) {
 		return out
 	}
 	if e.Status != 0 {
@@ -168,8 +169,8 @@ func listExternal(g *protect.Gates) []ingress.FieldRef {
 	return out
 }
 
-// redirect notes the redirect that the request gets, if it gets one: of the Gateway API, or of a vendor.
-func (j *barrierJudge) redirect(a *request.Answer) bool {
+// redirectRequest notes the redirectRequest that the request gets, if it gets one: of the Gateway API, or of a vendor.
+func (j *barrierJudge) redirectRequest(a *request.Answer) bool {
 	if a.Location != nil {
 		j.answer.Location = a.Location.URL
 		return true
@@ -194,7 +195,7 @@ func (j *barrierJudge) judgeSteps(steps []protect.Step) {
 		j.judgeList(&j.effects.Lists[i])
 	}
 	if most := j.effects.BodyLimit; most > 0 && j.request.BodyBytes > most {
-		j.deny(ingress.BodySize, 413)
+		j.denyRequest(ingress.BodySize, 413)
 	}
 }
 
@@ -204,7 +205,7 @@ func (j *barrierJudge) judgeList(l *ingress.AddressList) {
 		j.answer.Decides.Addresses = append(j.answer.Decides.Addresses, r.Ranges...)
 	}
 	if passes, by := l.FindBarrier(j.request.ClientAddress); !passes {
-		j.deny(by, 403)
+		j.denyRequest(by, 403)
 	}
 }
 
@@ -239,12 +240,12 @@ func (j *barrierJudge) judgeStep(s *protect.Step) {
 	}
 	j.answer.NeedsAuth = append(j.answer.NeedsAuth, needed)
 	if !passes {
-		j.deny(needed[0], statusOf(s.Gates[0], j.request, needed[0]))
+		j.denyRequest(needed[0], statusOf(s.Gates[0], j.request, needed[0]))
 	}
 }
 
-// deny notes the first refusal.
-func (j *barrierJudge) deny(by ingress.Barrier, status int) {
+// denyRequest notes the first refusal.
+func (j *barrierJudge) denyRequest(by ingress.Barrier, status int) {
 	if j.answer.Outcome == request.Denied || j.answer.Outcome == request.NotEvaluated {
 		return
 	}
