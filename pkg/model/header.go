@@ -71,7 +71,8 @@ func (h *Header) UnreportedProblems() []Problem {
 	var out []Problem
 	for _, g := range h.Unread {
 		said := slices.ContainsFunc(h.Problems, func(p Problem) bool {
-			return p.Code == Forbidden && p.Ref != nil && p.Ref.Group == g.Group && p.Ref.Kind == g.Kind
+			return p.Ref != nil && p.Ref.Group == g.Group && p.Ref.Kind == g.Kind &&
+				(p.Code == Forbidden || p.Code == NotEvaluated && p.Ref.Name == "*")
 		})
 		if !said {
 			ref := Ref{Group: g.Group, Kind: g.Kind, Namespace: g.Namespace, Name: "*"}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// aboutPods are policies for whose sake pods, and what makes or concerns them, are read.
+// aboutPods are policies, and an Ingress, for whose sake pods, and what makes or concerns them, are read.
 const aboutPods = `
 apiVersion: policy.networking.k8s.io/v1alpha2
 kind: ClusterNetworkPolicy
@@ -23,6 +23,11 @@ apiVersion: security.istio.io/v1
 kind: AuthorizationPolicy
 metadata: {name: all, namespace: infra}
 spec: {rules: [{}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: old, namespace: infra}
+spec: {defaultBackend: {service: {name: old, port: {number: 80}}}}
 `
 
 // TestRole gives a user the role that is shipped: every answer is complete and the same as an administrator's, and every permission in it for
