@@ -102,7 +102,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	o.Query.Source.Points = o.Request != ""
-	if err := o.Dumps.CheckStdin(&o.Query.Source); err != nil {
+	if err := o.Dumps.CheckInput(&o.Query.Source); err != nil {
 		return err
 	}
 	if err := o.applyStyle(); err != nil {

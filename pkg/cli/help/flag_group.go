@@ -33,7 +33,7 @@ func commonGroups() []commonGroup {
 				"vendor-setting", "vendor-version", "assume", "crds", "validate", "max-document",
 				"max-input", "max-settings", "max-steps"}},
 		{"Output", []string{"output", "watch", "limit", "sort-by", "strict", "quiet", "verbose"},
-			[]string{"color", "no-headers", "template", "allow-missing-template-keys", "v"}},
+			[]string{"redact", "color", "no-headers", "template", "allow-missing-template-keys", "v"}},
 		{"Connection", []string{"context", "contexts", "kubeconfig", "as"},
 			[]string{"all-contexts", "each", "parallel", "as-group", "as-uid", "as-user-extra", "request-timeout",
 				"chunk-size", "cluster", "user", "server", "token", "certificate-authority", "client-certificate",

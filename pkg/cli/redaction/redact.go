@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/check"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/dopolicy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/policy"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/redact"
@@ -28,11 +28,14 @@ labels, targets, hostnames, addresses, ports, paths, durations of routes, and th
 What depends on a value that is gone is not known, and the answer says so: blocks with a condition count as not applied,
 and objects are not validated by schemas. docs/redact.md lists what stays of every kind.`
 
-// Redact returns the session without the values of the settings of policies. They are taken
+// FlagUsage is the help text of --redact where answers are printed.
+const FlagUsage = "leave out the values of policy settings, headers, annotations and more (docs/redact.md)"
+
+// Redact returns the input without the values of the settings of policies. They are taken
 // out before anything is computed, so that no answer can repeat them.
-func Redact(s *source.Session) *source.Session {
-	in := s.Snapshot
-	bodies, lacks := redactObjects(s)
+func Redact(full *dopolicy.Input) *dopolicy.Input {
+	in := full.Snapshot
+	bodies, lacks := redactObjects(full)
 	objects := slices.Clone(in.Objects)
 	for i, o := range objects {
 		kept := *o
@@ -49,22 +52,21 @@ func Redact(s *source.Session) *source.Session {
 	less := model.NewSnapshot(objects, append(redact.Problems(in.Problems), lacks...))
 	less.CopyScope(in)
 	less.Redacted = true
-	out := *s
-	out.Input = s.With(less)
-	differing := findRedactionChanges(s.Resolution, out.Resolution)
+	out := full.With(less)
+	differing := findRedactionChanges(full.Resolution, out.Resolution)
 	less.Problems = append(less.Problems, differing...)
 	out.Problems = append(out.Problems, differing...)
-	return &out
+	return out
 }
 
-// redactObjects returns the objects of the snapshot without what package redact does not keep, and
+// redactObjects returns the objects of the input without what package redact does not keep, and
 // what answers lack for it. Objects of unknown kinds keep only their identity and what they refer
 // to.
-func redactObjects(s *source.Session) (objects []any, lacks []model.Problem) {
+func redactObjects(in *dopolicy.Input) (objects []any, lacks []model.Problem) {
 	policies := map[model.Ref]*policy.Policy{}
 	judging := map[model.GroupKind]int{}
 	read := map[model.GroupKind]bool{} // by the kinds that are there
-	for _, k := range s.Kinds {
+	for _, k := range in.Kinds {
 		for _, p := range k.Policies {
 			policies[p.Ref()] = p
 		}
@@ -79,8 +81,8 @@ func redactObjects(s *source.Session) (objects []any, lacks []model.Problem) {
 		}
 	}
 	known := append(gatewayapi.Kinds(), model.DefinitionKind())
-	r := redact.New(annotationUse(s.Engine().Catalog().Knowledge()))
-	for _, o := range s.Snapshot.Objects {
+	r := redact.New(annotationUse(in.Engine().Catalog().Knowledge()))
+	for _, o := range in.Snapshot.Objects {
 		switch p, gk := policies[o.Ref], o.Ref.GroupKind(); {
 		case p != nil:
 			objects = append(objects, r.Policy(p))
@@ -90,7 +92,7 @@ func redactObjects(s *source.Session) (objects []any, lacks []model.Problem) {
 			objects = append(objects, r.DependencyObject(o))
 		default:
 			kept := r.KnownObject(o)
-			if spec := unread.NamingFields(o); spec != nil && s.Kind(gk) == nil && kept["spec"] == nil {
+			if spec := unread.NamingFields(o); spec != nil && in.Kind(gk) == nil && kept["spec"] == nil {
 				kept["spec"] = spec
 			}
 			objects = append(objects, kept)

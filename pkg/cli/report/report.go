@@ -45,7 +45,6 @@ type Options struct {
 	Title       string
 	Collapse    string
 	NoPicture   bool
-	Redact      bool
 }
 
 // NewCommand makes the command.
@@ -96,7 +95,6 @@ has a table of what they do otherwise, and marks that in the picture.
 		strings.Join(graph.CollapseLevels(), "|"))
 	completion.AddWordsToFlag(cmd, "collapse", graph.CollapseLevels())
 	fs.BoolVar(&f.NoPicture, "no-picture", false, "leave out the topology picture")
-	fs.BoolVar(&f.Redact, "redact", false, "leave out the values of policy settings, headers, annotations and more")
 	f.Dumps.AddFlag(cmd, "say what a proxy makes of it, by its config_dump")
 	f.Findings.AddFlags(fs, "config file of check")
 	fs.StringVar(&f.Query.Output.Color, "color", string(render.Auto), "colour the problems: "+
@@ -122,8 +120,6 @@ func (f *Options) checkReport() error {
 	case !slices.Contains(graph.CollapseLevels(), f.Collapse):
 		return failure.Usage("use one of: "+strings.Join(graph.CollapseLevels(), ", "), "unknown --collapse level %q",
 			f.Collapse)
-	case f.Redact && len(f.Dumps.Paths) > 0:
-		return failure.Usage("drop one of the two", "--redact leaves out the values that --dataplane compares")
 	case f.Viewer.Open && f.Query.Output.Format != reportHTML:
 		return failure.Usage("drop one of the two", "--open cannot be given with -o %s", f.Query.Output.Format)
 	case f.Query.Output.Format == reportHTML && !f.Viewer.Open && f.Environment.Streams.OutIsTTY:
@@ -144,9 +140,6 @@ func Run(ctx context.Context, f *Options) error {
 	session, proxies, err := f.Dumps.Open(ctx, f.Environment, &f.Query.Source)
 	if err != nil {
 		return err
-	}
-	if f.Redact {
-		session = redaction.Redact(session)
 	}
 	query := dopolicy.ReportQuery{Check: options, Dumps: len(f.Dumps.Paths) > 0, Proxies: proxies}
 	if query.Query, _, err = f.Query.Parse(session, nil); err != nil {

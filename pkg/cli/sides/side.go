@@ -50,6 +50,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	fs.StringArrayVar(&f.Deleted, "delete", nil,
 		"remove an object from the second side, as KIND/NAME or KIND/NAMESPACE/NAME (repeatable)")
 	fs.StringSliceVar(&f.Source.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
+	f.Source.AddRedactFlag(fs)
 	fs.BoolVarP(&f.Source.AllNamespaces, "all-namespaces", "A", false,
 		"compare all namespaces (the default without -n)")
 	fs.Lookup(

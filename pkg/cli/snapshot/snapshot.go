@@ -55,8 +55,7 @@ The file name selects the format: .yaml, .json or .tgz (compressed). "-" writes 
 	f.Source.AddClusterFlags(cmd)
 	cmd.Flags().StringVarP(&f.File, "output", "o", "",
 		"file to write, ending in .yaml, .json or .tgz; - for standard output")
-	cmd.Flags().BoolVar(&f.Redact, "redact", false,
-		"leave out the values of policy settings, headers, annotations and more")
+	cmd.Flags().BoolVar(&f.Redact, "redact", false, redaction.FlagUsage)
 	cmd.Flags().BoolVar(&f.Strict, "strict", false, "write nothing and exit with 3 if not everything could be read")
 	return cmd
 }
@@ -100,7 +99,7 @@ func Run(ctx context.Context, f *Options) error {
 	}
 	header := model.NewHeader(in)
 	if f.Redact {
-		in = redaction.Redact(session).Snapshot
+		in = redaction.Redact(session.Input).Snapshot
 		header = model.NewHeader(in)
 		header.Redacted = true
 	}

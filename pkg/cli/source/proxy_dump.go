@@ -37,8 +37,11 @@ func (q *DumpFlags) Audit(s *Session, kinds []model.GroupKind) (*audit.Report, e
 	return s.Audit(proxies, kinds, nil, nil), nil
 }
 
-// CheckStdin refuses standard input as both.
-func (q *DumpFlags) CheckStdin(input *Flags) error {
+// CheckInput refuses an input that cannot be read beside dumps: standard input as both, and one without values.
+func (q *DumpFlags) CheckInput(input *Flags) error {
+	if input.Redact && len(q.Paths) > 0 {
+		return failure.Usage("drop one of the two", "--redact leaves out the values that --dataplane compares")
+	}
 	if slices.Contains(q.Paths, "-") && slices.Contains(input.Files, "-") {
 		return failure.Usage("write one of them to a file", "standard input cannot be the dump and the manifests")
 	}
@@ -48,7 +51,7 @@ func (q *DumpFlags) CheckStdin(input *Flags) error {
 // Open reads the input and the dumps, which may be large, at the same time. Only one
 // of them may be standard input.
 func (q *DumpFlags) Open(ctx context.Context, env run.Environment, input *Flags) (*Session, []*dataplane.Proxy, error) {
-	if err := q.CheckStdin(input); err != nil {
+	if err := q.CheckInput(input); err != nil {
 		return nil, nil, err
 	}
 	type read struct {

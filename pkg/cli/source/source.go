@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/localfile"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/redaction"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cluster"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/descriptor"
@@ -53,6 +55,7 @@ type Flags struct {
 	Workloads      bool              // pods are asked about, whether or not there are policies about them
 	Points         bool              // what judges requests behind their Gateways is asked about
 	ClusterScoped  []model.GroupKind // known beside those of the catalogue
+	Redact         bool              // answers are without the values of settings
 	AllKinds       bool              // how every kind is read is asked about, whether or not there are policies of it
 }
 
@@ -77,6 +80,12 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 		"what to assume of services that are asked for authorization: external=authentication, that they refuse anonymous clients")
 	fs.StringSliceVar(&f.OnlyKinds, "policy-kind", nil, "only these policy kinds (repeatable)")
 	fs.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, "include all namespaces")
+	f.AddRedactFlag(fs)
+}
+
+// AddRedactFlag adds --redact.
+func (f *Flags) AddRedactFlag(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.Redact, "redact", false, redaction.FlagUsage)
 }
 
 // AddClusterFlags adds the flags that reading a cluster takes.
@@ -124,8 +133,13 @@ func (f *Flags) Open(ctx context.Context, env run.Environment) (*Session, error)
 	return session, nil
 }
 
-// NewSession makes the session of an input that these flags name.
-func (f *Flags) NewSession(in *dopolicy.Input, s run.Streams) *Session { return &Session{f, in, s} }
+// NewSession makes the session of an input that these flags name; with --redact of what is left of it.
+func (f *Flags) NewSession(in *dopolicy.Input, s run.Streams) *Session {
+	if f.Redact {
+		in = redaction.Redact(in)
+	}
+	return &Session{f, in, s}
+}
 
 // Engine is what the flags say about vendors and policy kinds. Runs of one command line share the
 // catalogue.
@@ -313,6 +327,9 @@ func (f *Flags) Args() string {
 	f.Rendering.repeatFlags(repeat)
 	if f.OverLive {
 		out = append(out, "--live")
+	}
+	if f.Redact {
+		out = append(out, "--redact")
 	}
 	repeat("--policy-kinds", f.PolicyKinds)
 	repeat("--policy-kind", f.OnlyKinds)
