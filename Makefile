@@ -16,7 +16,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb test-mcp lint golden docs bench fuzz completions snapshot verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -83,6 +83,14 @@ test-library: ## use pkg/dopolicy as a dependency would, and compare with what t
 test-duckdb: ## run the SQL of docs/fleet.md with DuckDB, which the first run downloads (needs a C++ compiler)
 	CGO_ENABLED=1 go vet -C test/duckdb ./...
 	CGO_ENABLED=1 go test -C test/duckdb ./...
+
+test/mcp/node_modules: test/mcp/package.json test/mcp/package-lock.json
+	npm --prefix test/mcp ci
+	@touch $@
+
+test-mcp: test/mcp/node_modules build ## ask the server for agents with the protocol's client in TypeScript (needs npm), and 1,000 times
+	npm --prefix test/mcp test
+	go test -run 'TestManyCalls' ./internal/mcptest
 
 lint: ## check formatting, go vet and staticcheck
 	$(check-format)

@@ -39,11 +39,18 @@ require (
 
 require (
 	github.com/creack/pty v1.1.24
+	github.com/google/jsonschema-go v0.4.3
+	github.com/modelcontextprotocol/go-sdk v1.8.0
 	k8s.io/streaming v0.36.1
 	sigs.k8s.io/gateway-api v1.6.3
 )
 
-require github.com/moby/spdystream v0.5.1 // indirect
+require (
+	github.com/moby/spdystream v0.5.1 // indirect
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+)
 
 require (
 	cel.dev/expr v0.25.1 // indirect

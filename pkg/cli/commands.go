@@ -17,6 +17,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/history"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/kinds"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/mcp"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/overridden"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/prove"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/publish"
@@ -76,6 +77,7 @@ func commandConstructors() []commandConstructor {
 		{"graph", groupPictures, graph.NewCommand, []string{"draw", "dot", "picture", "topology"}},
 		{"report", groupPictures, report.NewCommand, []string{"html", "page", "serve", "web"}},
 		{"kinds", "", kinds.NewCommand, []string{"api-resources", "crds"}},
+		{"mcp", "", mcp.NewCommand, []string{"agent", "ai", "llm", "assistant"}},
 		{"options", "", newOptionsCommand, []string{"flags"}},
 		{"version", "", version.NewCommand, nil},
 	}

@@ -40,7 +40,7 @@ type App struct {
 
 // newEnvironment is what a run gives to a command.
 func (a App) newEnvironment(s Streams) run.Environment {
-	return run.Environment{Plugins: a.Plugins, Build: a.Build, Streams: s}
+	return run.Environment{Plugins: a.Plugins, Build: a.Build, Streams: s, Run: a.Run}
 }
 
 // Run runs one command line (without the program's name) and returns the exit code.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"io"
 	"strings"
 	"sync"
@@ -15,6 +16,9 @@ type Environment struct {
 	Build   Build
 	Streams Streams
 	Catalog *CatalogCache // of the runs that share one; nil: every run makes its own
+
+	// Run runs another command line (without the program's name) and returns its exit code.
+	Run func(ctx context.Context, args []string, s Streams) int
 }
 
 // CatalogCache holds the catalogue that all runs have in common, as it depends on the command line
