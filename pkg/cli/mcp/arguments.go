@@ -52,7 +52,7 @@ func (c *commandLine) addNumber(flag string, n int64) {
 // scope are the arguments that all tools have.
 type scope struct {
 	Namespace   string   `json:"namespace,omitempty" jsonschema:"only this namespace; names without one are looked up there (default: all namespaces)"`
-	PolicyKinds []string `json:"policyKinds,omitempty" jsonschema:"only these policy kinds, such as AuthPolicy or ratelimitpolicy.kuadrant.io"`
+	PolicyKinds []string `json:"policyKinds,omitempty" jsonschema:"only these policy kinds, such as AuthPolicy, or with their group as authpolicy.example.com"`
 	page
 }
 
