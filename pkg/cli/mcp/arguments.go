@@ -53,11 +53,11 @@ func (c *commandLine) addNumber(flag string, n int64) {
 type scope struct {
 	Namespace   string   `json:"namespace,omitempty" jsonschema:"only this namespace; names without one are looked up there (default: all namespaces)"`
 	PolicyKinds []string `json:"policyKinds,omitempty" jsonschema:"only these policy kinds, such as AuthPolicy, or with their group as authpolicy.example.com"`
-	page
+	pageArguments
 }
 
-// page are the arguments that ask for a part of a list.
-type page struct {
+// pageArguments are the arguments that ask for a part of a list.
+type pageArguments struct {
 	Limit    int    `json:"limit,omitempty" jsonschema:"how many entries to return at most, 1 to 200 (default: 50)"`
 	Continue string `json:"continue,omitempty" jsonschema:"the value of page.continue in the result before, for the next entries; repeat the other arguments"`
 }
@@ -67,7 +67,7 @@ func (s scope) addTo(c *commandLine) {
 	c.addListFlags("policy-kind", s.PolicyKinds)
 }
 
-func (p page) askedPage() page { return p }
+func (p pageArguments) askedPage() pageArguments { return p }
 
 type effectiveArguments struct {
 	Targets  []string `json:"targets,omitempty" jsonschema:"what to show, as [KIND/][NAMESPACE/]NAME[/SECTION]: a route (the default kind), a rule of it (rule-1 or its name), a Gateway, a listener, a Service (default: everything)"`

@@ -83,20 +83,14 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	s := o.Environment.Streams
 	fmt.Fprintln(s.Err, "serving MCP on standard input and output: docs/mcp.md shows how clients are configured")
-	err = server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(s.In), Writer: openWriter{s.Out},
-		MaxLineLength: maxMessage})
+	err = server.Run(ctx, &stdio{mcp.IOTransport{Reader: io.NopCloser(s.In), Writer: openWriter{s.Out},
+		MaxLineLength: maxMessage}})
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return failure.NoAnswer(fmt.Sprintf("serving MCP: %s", err),
 			"standard input takes messages of JSON-RPC, one a line; a client sends them")
 	}
 	return nil
 }
-
-// openWriter is a writer that stays open when a client is closed.
-type openWriter struct{ io.Writer }
-
-// Close implements io.Closer.
-func (openWriter) Close() error { return nil }
 
 // checkLoopback refuses an address that others than this machine reach.
 func checkLoopback(address string) error {

@@ -29,7 +29,7 @@ type askedPage struct {
 }
 
 // parsePage reads what a client asks for.
-func parsePage(p page) (askedPage, error) {
+func parsePage(p pageArguments) (askedPage, error) {
 	out := askedPage{limit: defaultLimit}
 	if p.Limit != 0 {
 		out.limit = p.Limit

@@ -25,7 +25,7 @@ type tool struct {
 // arguments are what a client gives to a tool.
 type arguments interface {
 	toCommandLine() (commandLine, error)
-	askedPage() page
+	askedPage() pageArguments
 }
 
 // tools are all of them, as clients list them.

@@ -57,8 +57,9 @@ func (c *acrossComparer) buildResult() {
 		c.problems[i] = append(c.problems[i], c.collectors[i].CollectProblems()...)
 	}
 	problems, news := diff.JoinProblems(c.problems[0], c.problems[1])
-	out.news = model.SortProblems(news)
-	out.Finish("BehaviorDiff", problems)
+	values := diff.MissingValueProblems(c.inputs[0].Resolution, c.inputs[1].Resolution)
+	out.news = model.SortProblems(append(news, values...))
+	out.Finish("BehaviorDiff", append(problems, values...))
 	out.Complete = out.Complete && len(out.Undecided) == 0
 	out.accessKnown = out.Complete
 	switch {

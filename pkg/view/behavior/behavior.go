@@ -274,10 +274,12 @@ func (d *behaviorComparer) buildResult() error {
 	slices.Sort(out.Protects)
 	d.collectLeftOut()
 	problems, news := diff.JoinProblems(d.sides[0].allProblems(), d.sides[1].allProblems())
-	out.news = model.SortProblems(news)
-	out.Finish("BehaviorDiff", problems)
+	values := diff.MissingValueProblems(d.sides[0].collector.Resolution, d.sides[1].collector.Resolution)
+	out.news = model.SortProblems(append(news, values...))
+	out.Finish("BehaviorDiff", append(problems, values...))
 	out.Complete = out.Complete && len(out.Undecided) == 0
-	out.accessKnown = len(out.Undecided) == 0 && !d.sides[0].leavesAccessOpen() && !d.sides[1].leavesAccessOpen()
+	out.accessKnown = len(out.Undecided)+len(values) == 0 && !d.sides[0].leavesAccessOpen() &&
+		!d.sides[1].leavesAccessOpen()
 	return nil
 }
 

@@ -161,9 +161,9 @@ func Compare(before, after view.Input, q Query) *EffectivePolicyDiff {
 	out.Summary.Protection = countProtection(out.Protection)
 	problems, news := JoinProblems(append(d.before.list.Problems, d.before.protection.problems...),
 		append(d.after.list.Problems, d.after.protection.problems...))
-	profiles := d.profileProblems()
-	out.news = model.SortProblems(append(news, profiles...))
-	out.Finish("EffectivePolicyDiff", append(problems, profiles...))
+	beside := append(d.profileProblems(), MissingValueProblems(before.Resolution, after.Resolution)...)
+	out.news = model.SortProblems(append(news, beside...))
+	out.Finish("EffectivePolicyDiff", append(problems, beside...))
 	return out
 }
 
@@ -220,6 +220,16 @@ func (d *policyComparer) profileProblems() []model.Problem {
 			Hint: "say which one the cluster has: --vendor-setting " + k.Vendor + ".profile=" + other.Profile})
 	}
 	return out
+}
+
+// MissingValueProblems says that values cannot be compared of inputs without them.
+func MissingValueProblems(inputs ...*resolve.Resolution) []model.Problem {
+	if !slices.ContainsFunc(inputs, func(r *resolve.Resolution) bool { return r.Snapshot.HasNoValues() }) {
+		return nil
+	}
+	return []model.Problem{{Severity: model.Warning, Code: model.NotEvaluated,
+		Message: "values of settings cannot be compared: they are left out (redacted)",
+		Hint:    "compare inputs with their values, without --redact"}}
 }
 
 // JoinProblems joins the problems of both sides: those of both once, the others with the side that
