@@ -217,7 +217,7 @@ spec:
   rules: {authentication: {all: {anonymous: {}}}}
 `})
 	protection, _ := json.Marshal(got.document["protection"])
-	if got.isError || !strings.HasPrefix(got.lead, "Found: something changes.") ||
+	if got.isError || !strings.HasPrefix(got.lead, "Found: something changes;") ||
 		!strings.Contains(string(protection), `"Loses"`) {
 		t.Errorf("%s\n%s", got.lead, protection)
 	}

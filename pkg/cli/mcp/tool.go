@@ -64,7 +64,7 @@ func tools() []tool {
 		{"diff", "What a change would do",
 			"What is in force before and after a change of objects: which route rules lose protection comes first " +
 				"(protection). Nothing is applied.",
-			"something changes", []string{"EffectivePolicyDiff", "BehaviorDiff"}, items, diffArguments{}},
+			"something changes; protection lists what route rules lose and gain", []string{"EffectivePolicyDiff", "BehaviorDiff"}, items, diffArguments{}},
 		{"check", "Mistakes",
 			"Mistakes in the input: references to what is not there, conflicts, policies that are never in force, fields " +
 				"that the API server would refuse or drop.",
