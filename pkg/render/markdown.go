@@ -26,7 +26,13 @@ const (
 type commentView interface {
 	diffView
 	View
-	News() []model.Problem
+	leadView
+}
+
+// leadView is a view that says first what loses protection.
+type leadView interface {
+	Lead() diff.Lead
+	News() []model.Problem // of one side only, or that leave the answer open
 }
 
 // headlineView is a view whose comment is a sentence and its table.
@@ -66,12 +72,12 @@ func (m *markdown) addText(s string) bool {
 	return true
 }
 
-// writeMarkdown writes an answer as a comment on a pull request: a sentence, short tables, and
-// folded away the rest of it, the effective specs before and after, and problems. What does not fit
-// is counted.
+// writeMarkdown writes an answer as a comment on a pull request: what loses protection, short
+// tables, and folded away the rest of it, the effective specs before and after, and problems. What
+// does not fit is counted.
 func writeMarkdown(w *bufio.Writer, v commentView, o view.TableOptions) error {
 	m := &markdown{bytesLeft: markdownBytes}
-	m.addText("**" + escapeMarkdown(strings.Join(v.Headline(), " ")) + "**\n")
+	m.writeLead(v.Lead(), o)
 	t := v.Table(o)
 	for i := range t.Blocks {
 		if len(t.Blocks[i].Rows) > 0 {
@@ -89,6 +95,21 @@ func writeMarkdown(w *bufio.Writer, v commentView, o view.TableOptions) error {
 	m.writeProblemList(v.News())
 	_, err := w.Write(m.Bytes())
 	return err
+}
+
+// writeLead writes in the first line what loses protection, and where. What else is to be said
+// stands in the same line if nothing is lost, else below it.
+func (m *markdown) writeLead(l diff.Lead, o view.TableOptions) {
+	text := "**" + escapeMarkdown(l.Claim) + "**"
+	between := " "
+	if len(l.Names) > 0 {
+		text += " " + escapeMarkdown(view.JoinNames(l.Names, o))
+		between = "\n\n"
+	}
+	if l.Detail != "" {
+		text += between + escapeMarkdown(l.Detail)
+	}
+	m.addText(text + "\n")
 }
 
 // writeRows writes the lines of a table; those that are too many for a glance are folded away.

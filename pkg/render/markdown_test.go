@@ -21,6 +21,9 @@ type changes struct {
 
 func (c changes) Headline() []string    { return []string{"much changes."} }
 func (c changes) News() []model.Problem { return nil }
+func (c changes) Lead() diff.Lead {
+	return diff.Lead{Claim: "much is lost.", Names: []string{c.text}, Detail: "much changes."}
+}
 func (c changes) Table(view.TableOptions) view.Table {
 	b := view.Block{Columns: []view.Column{{Name: "TARGET"}, {Name: "AFTER"}}}
 	for i := range c.n {

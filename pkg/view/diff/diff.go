@@ -116,7 +116,8 @@ type EffectivePolicyDiff struct {
 	// are compared: what is refused first, then by object and field
 	Schemas []SchemaChange `json:"schemas,omitempty"`
 
-	news []model.Problem // problems of one side only, and those that make the answer incomplete
+	news    []model.Problem    // problems of one side only, and those that make the answer incomplete
+	unclear []ProtectionChange // properties of which it was not known whether they held, and that do not now
 }
 
 // Query is what is compared.
@@ -153,7 +154,8 @@ func Compare(before, after view.Input, q Query) *EffectivePolicyDiff {
 	both.Wait()
 	d.findChanges()
 	out := &EffectivePolicyDiff{Items: d.items, Summary: d.buildSummary(),
-		Protection: findProtectionChanges(d.before.protection, d.after.protection, q.Kinds)}
+		Protection: findProtectionChanges(d.before.protection, d.after.protection, q.Kinds),
+		unclear:    findUnclearChanges(d.before.protection, d.after.protection, q.Kinds)}
 	slices.SortStableFunc(out.Items, compareChanges)
 	if q.Schemas {
 		out.Schemas = compareSchemas(before.Resolution.Snapshot, after.Resolution.Snapshot)

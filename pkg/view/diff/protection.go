@@ -18,6 +18,8 @@ const (
 	ProtectionLost     = "Loses"
 	protectionWeakened = "Weakens"
 	ProtectionGained   = "Gains"
+
+	protectionUnclear = "Unclear" // it was not known, and does not hold; in no answer
 )
 
 // ProtectionChange is a property that holds for the requests of a route rule on one side and not,
@@ -145,11 +147,36 @@ func findProtectionChanges(before, after sideProtection, kinds []model.GroupKind
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y ProtectionChange) int {
+	sortProtectionChanges(out)
+	return out
+}
+
+// findUnclearChanges returns the access properties of which it was not known whether they held, and
+// which now do not hold: nothing is lost for certain.
+func findUnclearChanges(before, after sideProtection, kinds []model.GroupKind) []ProtectionChange {
+	var out []ProtectionChange
+	for target, was := range before.byRule {
+		is := after.byRule[target]
+		if is == nil || is == was {
+			continue
+		}
+		for _, p := range gate.Properties() {
+			b, a := was.ResultOf(p), is.ResultOf(p)
+			if p.IsAccess() && b.Verdict == gate.Depends && a.Verdict == gate.Fails && InvolvesKinds(kinds, b, a) {
+				out = append(out, ProtectionChange{Target: target, Property: p, Change: protectionUnclear, Before: *b, After: *a})
+			}
+		}
+	}
+	sortProtectionChanges(out)
+	return out
+}
+
+// sortProtectionChanges puts losses first, then sorts by property and target.
+func sortProtectionChanges(changes []ProtectionChange) {
+	slices.SortFunc(changes, func(x, y ProtectionChange) int {
 		return cmp.Or(changeRank(x.Change)-changeRank(y.Change), propertyRank(x.Property)-propertyRank(y.Property),
 			view.CompareTargets(x.Target, y.Target))
 	})
-	return out
 }
 
 func changeRank(change string) int {

@@ -11,22 +11,22 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
-// lossSentences says what route rules lose, or may lose.
-func (d *EffectivePolicyDiff) lossSentences() []string {
-	return append(d.protectionSentences(ProtectionLost, "rule loses|rules lose"),
-		d.protectionSentences(protectionWeakened, "rule may lose|rules may lose")...)
+// lossSentences says what route rules, called by a noun, lose or may lose.
+func (d *EffectivePolicyDiff) lossSentences(noun string) []string {
+	return append(describeChanges(d.Protection, ProtectionLost, noun+" loses|"+noun+"s lose"),
+		describeChanges(d.Protection, protectionWeakened, noun+" may lose|"+noun+"s may lose")...)
 }
 
 // gainSentences says what route rules gain.
 func (d *EffectivePolicyDiff) gainSentences() []string {
-	return d.protectionSentences(ProtectionGained, "rule gains|rules gain")
+	return describeChanges(d.Protection, ProtectionGained, "rule gains|rules gain")
 }
 
-// protectionSentences returns one sentence for each set of rules to which the same happens.
-func (d *EffectivePolicyDiff) protectionSentences(change, verb string) []string {
+// describeChanges returns one sentence for each set of rules to which the same happens.
+func describeChanges(changes []ProtectionChange, change, verb string) []string {
 	rules := map[gate.Property][]model.Ref{}
-	for i := range d.Protection {
-		if c := &d.Protection[i]; c.Change == change {
+	for i := range changes {
+		if c := &changes[i]; c.Change == change {
 			rules[c.Property] = append(rules[c.Property], c.Target)
 		}
 	}

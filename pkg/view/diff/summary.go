@@ -211,46 +211,78 @@ func (s *comparedSide) parentsOfRule(id topology.NodeID) []model.Ref {
 // Headline says the answer in a few sentences: what is lost, what changes, and what must not be
 // missed.
 func (d *EffectivePolicyDiff) Headline() []string {
-	s := &d.Summary
-	out := append(d.schemaSentence(), d.lossSentences()...)
+	out := append(d.schemaSentence(), d.lossSentences("rule")...)
 	first := len(out)
-	switch {
-	case len(d.Items) > 0:
-		out = append(out, s.formatExtent()+".")
-	case len(d.Protection) > 0:
-		out = append(out, "No effective policy changes.")
-	case s.Unchanged == 0:
-		out = append(out, "nothing changes: no policy is in force before or after")
-	default:
-		out = append(out, "nothing changes: "+view.FormatNumber(s.Unchanged)+" effective "+policyIsOrAre(s.Unchanged)+
-			" the same")
-	}
+	out = append(out, d.changeSentence())
 	out = append(out, d.gainSentences()...)
-	kinds := d.collectKindNames()
-	for _, u := range s.Unprotected {
-		out = append(out, fmt.Sprintf("%s %s only %s.", view.FormatNumber(u.Count), view.InflectNoun(u.Count,
-			"loses its|lose their"), kinds.ShortName(u.PolicyKind)))
+	out = append(out, d.unprotectedSentences("")...)
+	out = append(out, d.newRuleSentences()...)
+	out = append(out, d.exposedSentences()...)
+	if !d.Complete {
+		out = append(out, "The answer is incomplete.")
 	}
-	if n := len(s.Bare); n > 0 {
+	if !strings.HasSuffix(out[first], ".") && len(out) > 1 {
+		out[first] += "."
+	}
+	return out
+}
+
+// changeSentence says how much changes.
+func (d *EffectivePolicyDiff) changeSentence() string {
+	switch s := &d.Summary; {
+	case len(d.Items) > 0:
+		return s.formatExtent() + "."
+	case len(d.Protection) > 0:
+		return "No effective policy changes."
+	case s.Unchanged == 0:
+		return "nothing changes: no policy is in force before or after"
+	default:
+		return "nothing changes: " + view.FormatNumber(s.Unchanged) + " effective " + policyIsOrAre(s.Unchanged) +
+			" the same"
+	}
+}
+
+// unprotectedSentences says how many targets lose their only policy of a kind. The noun is that of
+// the targets, or empty.
+func (d *EffectivePolicyDiff) unprotectedSentences(noun string) []string {
+	kinds := d.collectKindNames()
+	var out []string
+	for _, u := range d.Summary.Unprotected {
+		text := view.FormatNumber(u.Count) + " "
+		if noun != "" {
+			text += view.InflectNoun(u.Count, noun) + " "
+		}
+		out = append(out, text+view.InflectNoun(u.Count, "loses its|lose their")+" only "+
+			kinds.ShortName(u.PolicyKind)+".")
+	}
+	return out
+}
+
+// newRuleSentences says how many new route rules lack a policy.
+func (d *EffectivePolicyDiff) newRuleSentences() []string {
+	kinds := d.collectKindNames()
+	var out []string
+	if n := len(d.Summary.Bare); n > 0 {
 		out = append(out, fmt.Sprintf("%s no policy.", view.FormatCount(n, "new route rule has|new route rules have")))
 	}
-	for _, u := range s.Uncovered {
+	for _, u := range d.Summary.Uncovered {
 		out = append(out, fmt.Sprintf("%s no %s, unlike most others behind the same Gateway.",
 			view.FormatCount(len(u.Targets), "new route rule has|new route rules have"), kinds.ShortName(u.PolicyKind)))
 	}
-	for _, u := range s.Exposed {
+	return out
+}
+
+// exposedSentences says how many targets get traffic on a new path without a policy.
+func (d *EffectivePolicyDiff) exposedSentences() []string {
+	kinds := d.collectKindNames()
+	var out []string
+	for _, u := range d.Summary.Exposed {
 		noun := "route rule gets|route rules get"
 		if slices.ContainsFunc(u.Targets, func(t model.Ref) bool { return !isRouteRule(t) }) {
 			noun = "target gets|targets get"
 		}
 		out = append(out, fmt.Sprintf("%s traffic on a new path without %s.", view.FormatCount(len(u.Targets), noun),
 			kinds.ShortName(u.PolicyKind)))
-	}
-	if !d.Complete {
-		out = append(out, "The answer is incomplete.")
-	}
-	if !strings.HasSuffix(out[first], ".") && len(out) > 1 {
-		out[first] += "."
 	}
 	return out
 }
