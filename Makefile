@@ -16,7 +16,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb test-mcp lint golden docs bench fuzz completions snapshot verify
+.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb test-action test-mcp lint golden docs bench fuzz completions snapshot verify schemas pictures bench-check differential test-proxies image test-image vulnerabilities
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -92,6 +92,10 @@ test-mcp: test/mcp/node_modules build ## ask the server for agents with the prot
 	npm --prefix test/mcp test
 	go test -run 'TestManyCalls' ./internal/mcptest
 
+test-action: ## check the GitHub Action, the GitLab component and workflows with linters (needs shellcheck and pip)
+	go vet -C test/action ./...
+	go test -C test/action ./...
+
 lint: ## check formatting, go vet and staticcheck
 	$(check-format)
 	go vet ./...
@@ -104,11 +108,9 @@ docs: ## generate the command reference and the JSON Schemas under docs
 	go run ./internal/kindgen
 	go run ./internal/docgen
 
-.PHONY: schemas
 schemas: ## take the schemas of vendors' releases into plugins/*/schemas; loads the modules that have them
 	go run ./internal/schemagen
 
-.PHONY: pictures
 pictures: ## draw the pictures of docs/graph.md
 	go build -o bin/ ./cmd/dopolicy-draw
 	PATH="$(CURDIR)/bin:$$PATH" go run ./internal/picturegen
@@ -116,18 +118,15 @@ pictures: ## draw the pictures of docs/graph.md
 bench: ## compare the speed with policy-machinery, print what each part takes (BENCH=-quick: in seconds; BENCH=-large: a million rules)
 	go run -C bench . $(BENCH)
 
-.PHONY: bench-check
 bench-check:
 	go vet -C bench ./...
 	go vet -C bench/peer ./...
 	go test -C bench ./...
 
 SEEDS ?= 1..1000
-.PHONY: differential
 differential: ## compare random inputs with the vendors' own code (DIFF=PEER, SEEDS=1..5000)
 	go run -C test/differential . -peer '$(DIFF)' -seeds $(SEEDS) $(if $(DIFF),,-truth ../../docs/truth.md)
 
-.PHONY: test-proxies
 test-proxies: ## ask real proxies what `request` says of random requests (PROXIES=VENDOR, SEEDS=1..50); gets Envoy, builds the vendors' code
 	go run -C test/proxies . -proxies '$(PROXIES)' $(if $(filter file,$(origin SEEDS)),,-seeds $(SEEDS)) $(if $(PROXIES),,-truth ../../docs/truth.md)
 	go run -C test/proxies . -proxies '$(PROXIES)' -policies -requests 12 -seeds $(if $(filter file,$(origin SEEDS)),1..500,$(SEEDS)) $(if $(PROXIES),,-truth ../../docs/truth.md)
@@ -164,7 +163,6 @@ snapshot: ## build the archives of a release into dist, publish nothing, and ins
 
 IMAGE_PLATFORMS ?= linux/amd64 linux/arm64
 CYCLONEDX := go tool -modfile=tools/release/go.mod cyclonedx-gomod
-.PHONY: image
 # Of programs that are built here; of those of a release with IMAGE_DIST=dist.
 image: ## build the container image for Kubernetes as an OCI layout in bin/image, without a daemon, with an SBOM for each platform beside it
 	@mkdir -p bin/image-programs
@@ -175,14 +173,12 @@ endif
 	go run -C tools/image . $(if $(IMAGE_DIST),-dist $(abspath $(IMAGE_DIST)),$(foreach p,$(IMAGE_PLATFORMS),-program $p=$(CURDIR)/bin/image-programs/$(subst /,_,$p))) \
 	  -licence $(CURDIR)/LICENSE -out $(CURDIR)/bin/image -version '$(VERSION)' -commit '$(COMMIT)' -created '$(DATE)'
 
-.PHONY: test-image
 test-image: ## test what the image is made of, and start it with nothing around it
 	go vet -C tools/image ./...
 	go test -C tools/image ./...
 
 # A copy of the database makes it work offline: make vulnerabilities VULNDB=file:///path/to/vulndb
 VULNDB ?= https://vuln.go.dev
-.PHONY: vulnerabilities
 vulnerabilities: ## look for known vulnerabilities in what the program calls (VULNDB=file:///…: offline)
 	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -db $(VULNDB) -tags $(TAGS) ./...
 
@@ -193,6 +189,7 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	cd bench && go mod tidy -diff
 	cd test/cluster && go mod tidy -diff
 	cd test/duckdb && go mod tidy -diff
+	cd test/action && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd test/differential && go mod tidy -diff
 	cd test/proxies && go mod tidy -diff

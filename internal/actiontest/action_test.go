@@ -1,4 +1,5 @@
-// Package actiontest runs the steps of the GitHub Action and of the GitLab component on repositories with a pull request.
+// Package actiontest runs the steps of the GitHub Action and of the GitLab component on repositories
+// with a pull request.
 package actiontest
 
 import (

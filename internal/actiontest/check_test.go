@@ -60,7 +60,8 @@ func shop(more ...string) map[string]string {
 }
 
 // shadowed is a route with a mistake: its second rule gets no request.
-var shadowed = strings.Replace(route, "  - name: items\n", "  - {name: all, backendRefs: [{name: cart, port: 8080}]}\n  - name: items\n", 1)
+var shadowed = strings.Replace(route, "  - name: items\n",
+	"  - {name: all, backendRefs: [{name: cart, port: 8080}]}\n  - name: items\n", 1)
 
 func TestPullRequests(t *testing.T) {
 	tests := []struct {
@@ -75,25 +76,28 @@ func TestPullRequests(t *testing.T) {
 			first: "**1 route rule loses authentication. 1 target loses its only SecurityPolicy.** httproute/shop/cart/items"},
 		{name: "a login becomes optional", base: shop(), change: map[string]string{"manifests/login.yaml": strings.Replace(
 			login, "jwt:\n", "jwt:\n    optional: true\n", 1)}, exit: 1, first: "**1 route rule loses authentication.**"},
-		{name: "a login is removed, which nobody wants to fail", base: shop(), inputs: map[string]string{"new-access": "ignore"},
-			change: map[string]string{"manifests/login.yaml": ""}, first: "**1 route rule loses authentication."},
+		{name: "a login is removed, which nobody wants to fail", base: shop(),
+			change: map[string]string{"manifests/login.yaml": ""}, inputs: map[string]string{"new-access": "ignore"},
+			first: "**1 route rule loses authentication."},
 		{name: "a harmless change", base: shop(), change: map[string]string{"manifests/login.yaml": strings.ReplaceAll(login,
-			"id.example.com", "login.example.com")}, first: "**Nothing loses protection.** 1 route rule in 1 namespace changes."},
+			"id.example.com", "login.example.com")},
+			first: "**Nothing loses protection.** 1 route rule in 1 namespace changes."},
 		{name: "no change of policies", base: shop(), change: map[string]string{"README": "x"},
 			first: "**Nothing changes: 1 effective policy is the same.**"},
 		{name: "a route without a login", base: shop(), change: map[string]string{"manifests/open.yaml": strings.NewReplacer(
 			"{name: cart, namespace", "{name: open, namespace", "shop.example.com", "open.example.com").Replace(route)},
 			exit: 1, first: "**Requests get access that they did not have.**"},
 		{name: "a rule without a login is asked for", base: shop(), change: map[string]string{"manifests/login.yaml": ""},
-			inputs: map[string]string{"missing": "authentication", "new-access": "ignore"}, exit: 1, first: "**1 route rule loses",
-			log: "matrix: found something"},
+			inputs: map[string]string{"missing": "authentication", "new-access": "ignore"}, exit: 1,
+			first: "**1 route rule loses", log: "matrix: found something"},
 		{name: "a mistake", base: shop(), change: map[string]string{"manifests/route.yaml": shadowed}, exit: 1,
 			first: "**", log: "RuleShadowed"},
-		{name: "a mistake that was there", base: shop("manifests/route.yaml", shadowed), change: map[string]string{"README": "x"},
-			inputs: map[string]string{"new-only": "true"}, first: "**Nothing changes"},
-		{name: "a mistake that its own config ignores", base: shop(), change: map[string]string{"manifests/route.yaml": shadowed,
-			".dopolicy.yaml": "failOn: none\nignore: [{id: RuleShadowed, object: '*/*/*', reason: x}]\n"}, exit: 1, first: "**",
-			log: "RuleShadowed"},
+		{name: "a mistake that was there", base: shop("manifests/route.yaml", shadowed),
+			change: map[string]string{"README": "x"}, inputs: map[string]string{"new-only": "true"}, first: "**Nothing changes"},
+		{name: "a mistake that its own config ignores", base: shop(), change: map[string]string{
+			"manifests/route.yaml": shadowed,
+			".dopolicy.yaml":       "failOn: none\nignore: [{id: RuleShadowed, object: '*/*/*', reason: x}]\n"}, exit: 1,
+			first: "**", log: "RuleShadowed"},
 		{name: "a mistake that the config of the base ignores", base: shop(".dopolicy.yaml",
 			"ignore: [{id: RuleShadowed, object: '*/*/*', reason: x}]\n"), change: map[string]string{
 			"manifests/route.yaml": shadowed, ".dopolicy.yaml": "failOn: error\n"}, first: "**"},
@@ -103,8 +107,8 @@ func TestPullRequests(t *testing.T) {
 		{name: "a config that is a link to a secret", base: shop(), change: map[string]string{".dopolicy.yaml": "LINK"},
 			first: "**Nothing changes"},
 		{name: "descriptors of the base", base: shop("kinds.yaml", "apiVersion: dopolicy.dev/v1alpha1\nkind: Nonsense\n"),
-			change: map[string]string{"kinds.yaml": ""}, inputs: map[string]string{"arguments": "--policy-kinds\n{base}/kinds.yaml\n"},
-			exit: 2, log: "/base/kinds.yaml"},
+			change: map[string]string{"kinds.yaml": ""},
+			inputs: map[string]string{"arguments": "--policy-kinds\n{base}/kinds.yaml\n"}, exit: 2, log: "/base/kinds.yaml"},
 		{name: "a broken document", base: shop(), change: map[string]string{"manifests/more.yaml": broken}, exit: 3,
 			first: "**The answer is incomplete, and may hide a loss of protection"},
 		{name: "a broken document that nobody wants to fail", base: shop(), change: map[string]string{

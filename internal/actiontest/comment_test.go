@@ -40,13 +40,16 @@ func TestComment(t *testing.T) {
 		call   string // how gh is called to write it; "": it is not
 		log    string
 	}{
-		{name: "the first", change: removed, call: "api --silent --method POST repos/acme/shop/issues/7/comments --field body=@"},
-		{name: "a later one", change: removed, ids: `12\n14\n`, call: "api --silent --method PATCH repos/acme/shop/issues/comments/12 --field body=@"},
+		{name: "the first", change: removed,
+			call: "api --silent --method POST repos/acme/shop/issues/7/comments --field body=@"},
+		{name: "a later one", change: removed, ids: `12\n14\n`,
+			call: "api --silent --method PATCH repos/acme/shop/issues/comments/12 --field body=@"},
 		{name: "of a fork", change: removed, sent: "exit 1", call: "api --silent --method POST",
 			log: "::notice title=dopolicy::The comment is in the summary of this job: the token of the job may not write"},
 		{name: "none is wanted", change: removed, inputs: map[string]string{"comment": "false"}},
 		{name: "nothing changes", change: map[string]string{"README": "x"}},
-		{name: "nothing changes any more", change: map[string]string{"README": "x"}, ids: "12", call: "api --silent --method PATCH"},
+		{name: "nothing changes any more", change: map[string]string{"README": "x"}, ids: "12",
+			call: "api --silent --method PATCH"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -20,7 +20,8 @@ func packProgram(t *testing.T) []byte {
 	zipped := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zipped)
 	program := []byte("#!/bin/sh\necho the program\n")
-	if err := archive.WriteHeader(&tar.Header{Name: "kubectl-dopolicy", Mode: 0o755, Size: int64(len(program))}); err != nil {
+	header := &tar.Header{Name: "kubectl-dopolicy", Mode: 0o755, Size: int64(len(program))}
+	if err := archive.WriteHeader(header); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := archive.Write(program); err != nil {
@@ -33,6 +34,17 @@ func packProgram(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// serve is curl, which gets the files of one release from a folder, over https alone.
+func serve(release string) string {
+	return `case "$*" in *"--proto =https"*) ;; *) exit 9 ;; esac
+while [ $# -gt 1 ]; do [ "$1" = --output ] && to=$2; shift; done
+case $1 in
+https://github.com/dopolicy/kubectl-dopolicy/releases/download/v1.2.3/*)
+  cp "` + release + `/${1##*/}" "$to" 2>/dev/null ;;
+*) exit 22 ;;
+esac`
 }
 
 // TestInstall: nothing is unpacked that is not what was asked for.
@@ -53,18 +65,22 @@ func TestInstall(t *testing.T) {
 		{name: "by checksum", sha256: digest, gh: "exit 1", want: "the program"},
 		{name: "another checksum", sha256: other, want: "has the SHA-256 " + digest, fails: true},
 		{name: "by attestation", checksums: digest + "  " + name + "\n", gh: `echo "gh $*"`,
-			want: "--repo dopolicy/kubectl-dopolicy --cert-identity https://github.com/dopolicy/kubectl-dopolicy/.github/workflows/release.yaml@refs/tags/v1.2.3"},
-		{name: "without attestation", checksums: digest + "  " + name + "\n", gh: "exit 1", want: "not attested", fails: true},
-		{name: "not among the checksums", checksums: other + "  " + name + "\n", gh: "exit 0", want: "does not list", fails: true},
-		{name: "of another file", checksums: digest + "  " + name + ".sig\n", gh: "exit 0", want: "does not list", fails: true},
+			want: "--repo dopolicy/kubectl-dopolicy --cert-identity https://github.com/dopolicy/kubectl-dopolicy/" +
+				".github/workflows/release.yaml@refs/tags/v1.2.3"},
+		{name: "without attestation", checksums: digest + "  " + name + "\n", gh: "exit 1", want: "not attested",
+			fails: true},
+		{name: "not among the checksums", checksums: other + "  " + name + "\n", gh: "exit 0",
+			want: "does not list", fails: true},
+		{name: "of another file", checksums: digest + "  " + name + ".sig\n", gh: "exit 0",
+			want: "does not list", fails: true},
 		{name: "an upper-case checksum", sha256: strings.ToUpper(strings.Repeat("a", 64)), want: "64 digits", fails: true},
 		{name: "the latest", version: "latest", sha256: digest, want: "want a release", fails: true},
 		{name: "another folder", version: "v1.2.3/../../x", sha256: digest, want: "want a release", fails: true},
 		{name: "not there", version: "v1.2.4", sha256: digest, want: "cannot download", fails: true},
-		{name: "on Windows", uname: "echo MINGW64_NT-10.0", sha256: digest, want: "runs on Linux and macOS, not on MINGW64_NT-10.0",
-			fails: true},
-		{name: "on macOS", uname: `case $1 in -s) echo Darwin ;; *) echo arm64 ;; esac`, sha256: digest, want: "cannot download " +
-			"kubectl-dopolicy_v1.2.3_darwin_arm64.tar.gz", fails: true},
+		{name: "on Windows", uname: "echo MINGW64_NT-10.0", sha256: digest,
+			want: "runs on Linux and macOS, not on MINGW64_NT-10.0", fails: true},
+		{name: "on macOS", uname: `case $1 in -s) echo Darwin ;; *) echo arm64 ;; esac`, sha256: digest,
+			want: "cannot download kubectl-dopolicy_v1.2.3_darwin_arm64.tar.gz", fails: true},
 		{name: "on another processor", uname: `case $1 in -s) echo Linux ;; *) echo riscv64 ;; esac`, sha256: digest,
 			want: "no release for riscv64", fails: true},
 	}
@@ -78,10 +94,7 @@ func TestInstall(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(release, "checksums.txt"), []byte(test.checksums), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			programs := map[string]string{"uname": linux, "gh": test.gh, "curl": `case "$*" in *"--proto =https"*) ;; *) exit 9 ;; esac
-while [ $# -gt 1 ]; do [ "$1" = --output ] && to=$2; shift; done
-case $1 in https://github.com/dopolicy/kubectl-dopolicy/releases/download/v1.2.3/*) exec cp "` + release + `/${1##*/}" "$to" 2>/dev/null ;; esac
-exit 22`}
+			programs := map[string]string{"uname": linux, "gh": test.gh, "curl": serve(release)}
 			if test.uname != "" {
 				programs["uname"] = test.uname
 			}

@@ -49,7 +49,8 @@ func TestTemplateHasScripts(t *testing.T) {
 		return
 	}
 	if os.Getenv("UPDATE_GOLDEN") == "" {
-		t.Fatal("the scripts of templates/dopolicy.yml are not those of action/: UPDATE_GOLDEN=1 go test ./internal/actiontest")
+		t.Fatal("the scripts of templates/dopolicy.yml are not those of action/: " +
+			"UPDATE_GOLDEN=1 go test ./internal/actiontest")
 	}
 	if err := os.WriteFile(templateFile, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -158,8 +159,8 @@ func TestComponent(t *testing.T) {
 		{name: "the same in a fork, whose own main has the change", base: shop(), fork: true, exit: 1,
 			change: map[string]string{"manifests/login.yaml": ""}, first: "**1 route rule loses authentication."},
 		{name: "a harmless change", base: shop(), change: map[string]string{"README": "x"}, first: "**Nothing changes"},
-		{name: "a mistake that its own config ignores", base: shop(), change: map[string]string{"manifests/route.yaml": shadowed,
-			".dopolicy.yaml": "failOn: none\n"}, exit: 1, first: "**", log: "RuleShadowed"},
+		{name: "a mistake that its own config ignores", base: shop(), change: map[string]string{
+			"manifests/route.yaml": shadowed, ".dopolicy.yaml": "failOn: none\n"}, exit: 1, first: "**", log: "RuleShadowed"},
 		{name: "arguments", base: shop(), change: map[string]string{"README": "x"}, inputs: map[string]string{
 			"arguments": "--policy-kinds {base}/none.yaml"}, exit: 3, log: "/base/none.yaml"},
 		{name: "commands in inputs", base: shop(), change: map[string]string{"README": "x"}, inputs: map[string]string{
@@ -285,6 +286,18 @@ func TestPinned(t *testing.T) {
 		}
 		if i.Description == "" {
 			t.Errorf("the input %s has no description", name)
+		}
+	}
+	page, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| input | default |")
+	for name, i := range a.Inputs {
+		row := regexp.MustCompile("(?m)^\\| `" + name + "` \\| (.*?) \\|").FindStringSubmatch(table)
+		if row == nil || i.Default != "" && !strings.Contains(i.Default, " ") && name != "version" &&
+			row[1] != "`"+i.Default+"`" {
+			t.Errorf("docs/ci.md says of the input %s: %q", name, row)
 		}
 	}
 	scripts, _ := filepath.Glob("../../action/*.sh")
