@@ -78,17 +78,8 @@ type job struct {
 // runAction runs the steps of the Action but the one that installs the program.
 func runAction(t *testing.T, repo string, inputs map[string]string) *job {
 	t.Helper()
-	return runActionWith(t, repo, inputs, "")
-}
-
-// runActionWith runs them with the programs of a folder, such as gh.
-func runActionWith(t *testing.T, repo string, inputs map[string]string, programs string) *job {
-	t.Helper()
 	j := &job{t: t, repo: repo, temp: t.TempDir(), inputs: inputs, number: "7", outputs: map[string]string{},
-		path: programs}
-	if programs == "" {
-		j.path = writePrograms(t, map[string]string{"gh": "exit 1"})
-	}
+		path: writePrograms(t, map[string]string{"gh": "exit 1"})}
 	all := readAction(t)
 	for name := range inputs {
 		if _, known := all.Inputs[name]; !known {
