@@ -41,16 +41,30 @@ type headlineView interface {
 	Headline() string
 }
 
+// commentHeadlineView is a view that says it otherwise in a comment: what loses protection comes
+// first.
+type commentHeadlineView interface {
+	CommentHeadline() string
+}
+
 // writeHeadline writes an answer as a comment: the sentence, the table, its footer.
 func writeHeadline(w *bufio.Writer, v headlineView, o view.TableOptions) error {
 	m := &markdown{bytesLeft: markdownBytes}
-	m.addText("**" + escapeMarkdown(v.Headline()) + "**\n")
+	headline := v.Headline()
+	if c, ok := v.(commentHeadlineView); ok {
+		headline = c.CommentHeadline()
+	}
+	m.addText("**" + escapeMarkdown(headline) + "**\n")
 	t := v.Table(o)
-	if len(t.Blocks) > 0 && len(t.Blocks[0].Rows) > 0 {
-		m.writeRows(&t.Blocks[0])
+	for i := range t.Blocks {
+		if len(t.Blocks[i].Rows) > 0 {
+			m.writeRows(&t.Blocks[i])
+		}
 	}
 	for _, line := range t.Footer {
-		m.addText("\n" + escapeMarkdown(line) + "\n")
+		if line != v.Headline() {
+			m.addText("\n" + escapeMarkdown(line) + "\n")
+		}
 	}
 	_, err := w.Write(m.Bytes())
 	return err
