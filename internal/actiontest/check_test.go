@@ -204,3 +204,26 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("uploaded: %v", j.used)
 	}
 }
+
+// TestHostileNames: names that a stranger chooses are text in the comment, the log and the summary.
+func TestHostileNames(t *testing.T) {
+	const name = "manifests/@team <b>!1 [x](https:&x) `x` ::error::x.yaml"
+	repo := newRepository(t, shop(), map[string]string{name: broken, "manifests/login.yaml": strings.Replace(login,
+		"issuer: https://id.example.com", "issuer: \"https://id.example.com/\\n::warning::x\\n```\\n@team\"", 1)})
+	j := runAction(t, repo, map[string]string{"path": "manifests"})
+	comment, err := os.ReadFile(j.outputs["comment"])
+	if err != nil || !strings.Contains(string(comment), "&#64;team") {
+		t.Fatalf("%v: the file is not named in %s", err, comment)
+	}
+	_, shown, _ := strings.Cut(string(comment), "</details>") // what stands before it is in a fence
+	for _, markup := range []string{"@team", "<b>", "](", "`x`", "!1"} {
+		if strings.Contains(shown, markup) {
+			t.Errorf("%q is in the comment: %s", markup, comment)
+		}
+	}
+	for line := range strings.Lines(j.log + j.summary) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") && strings.Contains(line, "::x") {
+			t.Errorf("it is a command: %s", line)
+		}
+	}
+}
