@@ -103,7 +103,7 @@ func TestInstall(t *testing.T) {
 				version = test.version
 			}
 			cmd := exec.Command("bash", filepath.Join(findRoot(t), "action/install.sh"))
-			cmd.Env = append(os.Environ(), "PATH="+writePrograms(t, programs)+string(filepath.ListSeparator)+os.Getenv("PATH"),
+			cmd.Env = append(environment(), "PATH="+writePrograms(t, programs)+string(filepath.ListSeparator)+os.Getenv("PATH"),
 				"DOPOLICY_VERSION="+version, "DOPOLICY_SHA256="+test.sha256, "DOPOLICY_BIN="+temp+"/bin",
 				"GITHUB_PATH="+temp+"/path", "TMPDIR="+temp)
 			out, err := cmd.CombinedOutput()

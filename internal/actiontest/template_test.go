@@ -228,7 +228,7 @@ func runGitLabScript(t *testing.T, repo string, script, env []string, archive []
 	})
 	cmd := exec.Command("bash", "-eo", "pipefail", "-c", strings.Join(script, "\n"))
 	cmd.Dir = repo
-	cmd.Env = append(append(os.Environ(), "CI_PROJECT_DIR="+repo, "TMPDIR="+temp,
+	cmd.Env = append(append(environment(), "CI_PROJECT_DIR="+repo, "TMPDIR="+temp,
 		"PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH")), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
