@@ -32,8 +32,8 @@ func (d *EffectivePolicyDiff) Lead() Lead {
 		out.Claim = "The answer is incomplete, and may hide a loss of protection: none is found in what was read."
 		out.Detail = strings.Join(append(fresh, out.Detail), " ")
 	case len(d.unclear) > 0:
-		out.Claim = strings.Join(describeChanges(d.unclear, protectionUnclear, "route rule is without|route rules are without"),
-			" ") + " That may be new: it was not known before."
+		sentences := describeChanges(d.unclear, protectionUnclear, "route rule is without|route rules are without")
+		out.Claim = strings.Join(sentences, " ") + " That may be new: it was not known before."
 		out.Names = refNames(targetsOf(d.unclear))
 		out.Detail = strings.Join(append(fresh, out.Detail), " ")
 	case len(fresh) > 0:
