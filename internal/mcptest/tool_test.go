@@ -3,6 +3,7 @@ package mcptest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -240,5 +241,21 @@ func TestIncompleteIsSaid(t *testing.T) {
 	got := callTool(t, s, "effective", map[string]any{})
 	if !strings.HasPrefix(got.lead, "complete: false.") || got.document["complete"] != false {
 		t.Errorf("%s\n%s", got.lead, got.text)
+	}
+}
+
+// TestManyMessages: what a command says beside its answer does not keep the answer from the client.
+func TestManyMessages(t *testing.T) {
+	in := "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g, namespace: n}\n"
+	for i := range 500 {
+		in += fmt.Sprintf("---\nbroken: [%d\n", i)
+	}
+	s := connectClient(t, "-f", writeFile(t, "in.yaml", in))
+	got := callTool(t, s, "check", map[string]any{})
+	if got.isError || !strings.HasPrefix(got.lead, "Found: there are findings.\ncomplete: false.") {
+		t.Errorf("%s", got.lead)
+	}
+	if got = callTool(t, s, "graph", map[string]any{}); got.isError || !strings.Contains(got.lead, "problems (50") {
+		t.Errorf("%s", got.lead)
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 
@@ -34,9 +32,6 @@ const (
 	exitFindings = 1
 	exitNoAnswer = 3 // what is in the answer decides nothing
 )
-
-// errAnswerTooLarge is what a command gets that writes more than maxAnswer.
-var errAnswerTooLarge = errors.New("the answer is larger than this server takes")
 
 // newServer makes the server with its tools, and the schemas of their results as resources.
 func (o *Options) newServer() (*mcp.Server, error) {
@@ -79,38 +74,51 @@ func addSchemaResource(server *mcp.Server, kind string) {
 		})
 }
 
-// callTool runs the command of a tool and returns a page of its answer.
-func (o *Options) callTool(ctx context.Context, t tool, input *jsonschema.Resolved, raw json.RawMessage,
-) *mcp.CallToolResult {
+// call is a call of a tool: a command line, what it reads from standard input, and which part of its answer is asked for.
+type call struct {
+	args  []string
+	stdin string
+	page  askedPage
+}
+
+// prepareCall reads what a client gave to a tool.
+func (o *Options) prepareCall(t tool, input *jsonschema.Resolved, raw json.RawMessage) (call, error) {
 	given, err := t.parseArguments(raw, input)
 	if err != nil {
-		return errorResult(failure.Describe(err))
+		return call{}, err
 	}
 	line, err := given.toCommandLine()
 	if err != nil {
-		return errorResult(failure.Describe(err))
+		return call{}, err
 	}
-	asked, err := parsePage(given.askedPage())
+	page, err := parsePage(given.askedPage())
 	if err != nil {
-		return errorResult(failure.Describe(err))
+		return call{}, err
 	}
 	args, err := o.completeCommandLine(line)
+	return call{args, line.stdin, page}, err
+}
+
+// callTool runs the command of a tool and returns a page of its answer.
+func (o *Options) callTool(ctx context.Context, t tool, input *jsonschema.Resolved, raw json.RawMessage,
+) *mcp.CallToolResult {
+	c, err := o.prepareCall(t, input, raw)
 	if err != nil {
 		return errorResult(failure.Describe(err))
 	}
 	s := o.Environment.Streams
 	answer, messages := &boundedBuffer{limit: maxAnswer}, &boundedBuffer{limit: maxMessages}
-	s.In, s.Out, s.Err = strings.NewReader(line.stdin), answer, messages
+	s.In, s.Out, s.Err = strings.NewReader(c.stdin), answer, messages
 	s.OutIsTTY, s.ErrIsTTY = false, false
-	code := o.Environment.Run(ctx, args, s)
+	code := o.Environment.Run(ctx, c.args, s)
 	if answer.isFull {
-		return errorResult(failure.Details{What: errAnswerTooLarge.Error(),
+		return errorResult(failure.Details{What: "the answer is larger than this server takes",
 			Hint: "ask for less: one target, one namespace or one policy kind"})
 	}
 	if answer.text.Len() == 0 {
 		return errorResult(failure.Details{What: strings.TrimSpace(messages.text.String())})
 	}
-	page, err := cutPage(answer.text.Bytes(), t.lists, asked)
+	page, err := cutPage(answer.text.Bytes(), t.lists, c.page)
 	if err != nil {
 		return errorResult(failure.Describe(err))
 	}
@@ -172,19 +180,17 @@ func (o *Options) firstSide() (flags, words []string, err error) {
 	return cutFlags(o.SourceFlags, "filename", "complete", "assume"), files, nil
 }
 
-// boundedBuffer keeps what is written to it, up to a limit in bytes. What is beyond it is an error of the writer.
+// boundedBuffer keeps what is written to it, up to a limit in bytes. What is beyond it is dropped.
 type boundedBuffer struct {
 	text   bytes.Buffer
 	limit  int
-	isFull bool
+	isFull bool // something was dropped
 }
 
 // Write implements io.Writer.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.text.Len()+len(p) > b.limit {
-		b.isFull = true
-		n, _ := b.text.Write(p[:b.limit-b.text.Len()])
-		return n, io.ErrShortWrite
-	}
-	return b.text.Write(p)
+	kept := p[:min(len(p), b.limit-b.text.Len())]
+	b.isFull = b.isFull || len(kept) < len(p)
+	b.text.Write(kept)
+	return len(p), nil
 }
