@@ -75,8 +75,17 @@ var longRuns = map[string][]string{
 	"why":            {"401", "http://a.h1.example.com/1/1", "-f", "@large"},
 }
 
-// short are commands that read nothing that could be long.
-var short = []string{"completion", "help", "options", "version"}
+// short are commands that read nothing that could be long, and one that goes on until it is told to end.
+var short = []string{"completion", "help", "mcp", "options", "version"}
+
+// TestSignalToServer: a server ends soon when it is told to, as it should.
+func TestSignalToServer(t *testing.T) {
+	r := startRun(t, nil, "mcp", "--listen", "127.0.0.1:0", "-f", "none.yaml")
+	time.Sleep(2 * time.Second)
+	if took := r.end(t, syscall.SIGTERM); took > mostEnding || r.cmd.ProcessState.ExitCode() != 0 || r.out.Len() > 0 {
+		t.Errorf("it ends with %v after %s: %s", r.cmd.ProcessState, took, r.said.String())
+	}
+}
 
 // TestSignals: every command ends soon when it is told to, while it reads and while it computes, and
 // what it has by then is not printed as its answer.
