@@ -18,8 +18,8 @@ import (
 
 const demo = "../../testdata/demo"
 
-// streams are those of a run without a terminal.
-func streams(in io.Reader, out, beside io.Writer) cli.Streams {
+// newStreams returns the streams of a run without a terminal.
+func newStreams(in io.Reader, out, beside io.Writer) cli.Streams {
 	return cli.Streams{In: in, Out: out, Err: beside, LookupEnv: func(string) (string, bool) { return "", false }}
 }
 
@@ -27,7 +27,7 @@ func streams(in io.Reader, out, beside io.Writer) cli.Streams {
 func runCommand(args ...string) (out, beside string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = cli.App{Plugins: plugins.All()}.Run(context.Background(), args,
-		streams(strings.NewReader(""), &stdout, &stderr))
+		newStreams(strings.NewReader(""), &stdout, &stderr))
 	return stdout.String(), stderr.String(), code
 }
 
@@ -40,7 +40,7 @@ func connectClient(t testing.TB, flags ...string) *mcp.ClientSession {
 	ended := make(chan int, 1)
 	go func() {
 		code := cli.App{Plugins: plugins.All()}.Run(ctx, append([]string{"mcp"}, flags...),
-			streams(toServer, fromServer, io.Discard))
+			newStreams(toServer, fromServer, io.Discard))
 		_ = fromServer.Close()
 		ended <- code
 	}()

@@ -79,7 +79,7 @@ status: {parents: [{parentRef: {name: external}, controllerName: ~, conditions: 
 func TestHostileNames(t *testing.T) {
 	clean, hostile := connectClient(t, "-f", demo), connectClient(t, "-f", writeHostileInput(t))
 	seen := false
-	for _, q := range questions() {
+	for _, q := range listQuestions() {
 		got := callTool(t, hostile, q.tool, q.arguments)
 		for _, text := range commandsToModels {
 			if strings.Contains(got.lead, text) {
@@ -223,7 +223,7 @@ func TestRedact(t *testing.T) {
 	open := connectClient(t, "-f", demo)
 	for _, value := range []string{"x-country", "allow {"} {
 		found := false
-		for _, q := range questions() {
+		for _, q := range listQuestions() {
 			if text := callTool(t, s, q.tool, q.arguments).text; strings.Contains(text, value) {
 				t.Errorf("%s: %s is in the result", q.command, value)
 			}

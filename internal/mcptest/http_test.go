@@ -28,7 +28,7 @@ func startHTTP(t *testing.T, flags ...string) string {
 	said, ended := make(lineReader, 9), make(chan int, 1)
 	go func() {
 		ended <- cli.App{Plugins: plugins.All()}.Run(ctx, append([]string{"mcp", "--listen", "127.0.0.1:0"}, flags...),
-			streams(strings.NewReader(""), said, said))
+			newStreams(strings.NewReader(""), said, said))
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -59,7 +59,7 @@ func TestHTTP(t *testing.T) {
 	}
 	defer s.Close()
 	local := connectClient(t, "-f", demo)
-	for _, q := range questions()[:3] {
+	for _, q := range listQuestions()[:3] {
 		got, want := callTool(t, s, q.tool, q.arguments), callTool(t, local, q.tool, q.arguments)
 		if got.isError || got.text != want.text || got.lead != want.lead {
 			t.Errorf("%s: %s\nand not %s", q.command, got.lead, want.lead)

@@ -22,8 +22,8 @@ type step struct {
 	fields    []string // of the result that are shown
 }
 
-// conversation is what the page shows.
-func conversation() []step {
+// listSteps returns the conversation that the page shows.
+func listSteps() []step {
 	return []step{
 		{"The request gets 401. What takes it, and what may answer so?", "request",
 			`{"url":"https://shop.example.com/cart/checkout"}`,
@@ -43,7 +43,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := replaceBlock(t, string(raw), "tools", listTools(t))
+	want := replaceBlock(t, string(raw), "tools", formatTools(t))
 	want = replaceBlock(t, want, "conversation", holdConversation(t))
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(docPage, []byte(want), 0o644); err != nil {
@@ -66,8 +66,8 @@ func replaceBlock(t *testing.T, page, name, text string) string {
 	return before + open + text + "<!-- end -->" + after
 }
 
-// listTools is the table of the tools.
-func listTools(t *testing.T) string {
+// formatTools writes the table of the tools.
+func formatTools(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
 	out.WriteString("| tool | what it answers | arguments |\n|---|---|---|\n")
@@ -93,12 +93,12 @@ func listTools(t *testing.T) string {
 	return out.String()
 }
 
-// holdConversation asks the server and writes down the answers.
+// holdConversation asks the server, and writes down the answers.
 func holdConversation(t *testing.T) string {
 	t.Helper()
 	s := connectClient(t, "-f", "testdata/demo")
 	var out strings.Builder
-	for _, step := range conversation() {
+	for _, step := range listSteps() {
 		var arguments map[string]any
 		if err := json.Unmarshal([]byte(step.arguments), &arguments); err != nil {
 			t.Fatal(err)

@@ -23,8 +23,8 @@ type question struct {
 	command   string
 }
 
-// questions ask every tool about the demo.
-func questions() []question {
+// listQuestions returns questions that ask every tool about the demo.
+func listQuestions() []question {
 	return []question{
 		{"effective", map[string]any{"targets": []any{"httproute/shop/cart"}}, "effective httproute/shop/cart"},
 		{"effective", map[string]any{"namespace": "shop", "policyKinds": []any{"AuthPolicy"}, "showNone": true},
@@ -67,7 +67,7 @@ func askCommand(t *testing.T, q question) map[string]any {
 func TestToolsAnswerAsCommands(t *testing.T) {
 	s := connectClient(t, "-f", demo)
 	asked := map[string]bool{}
-	for _, q := range questions() {
+	for _, q := range listQuestions() {
 		asked[q.tool] = true
 		want := askCommand(t, q)
 		for _, limit := range []int{3, 200} {

@@ -8,9 +8,9 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/docs/schema"
 )
 
-// outputSchema returns the schema of a result: the answers of some kinds, with page. It has no descriptions, which
-// clients would hand to a model with every list of the tools; schemaAddress says where they are.
-func outputSchema(kinds []string) (map[string]any, error) {
+// buildOutputSchema returns the schema of a result: the answers of some kinds, with page. It has no descriptions, which
+// clients would hand to a model with every list of the tools; formatSchemaAddress says where they are.
+func buildOutputSchema(kinds []string) (map[string]any, error) {
 	defs, choices := map[string]any{}, []any{}
 	for _, kind := range kinds {
 		one, err := readSchema(kind)
@@ -26,14 +26,14 @@ func outputSchema(kinds []string) (map[string]any, error) {
 		choices = append(choices, map[string]any{"$ref": "#/$defs/" + kind})
 	}
 	out := map[string]any{"type": "object", "$defs": defs, "anyOf": choices,
-		"properties": map[string]any{"complete": map[string]any{"type": "boolean"}, "page": pageSchema()},
+		"properties": map[string]any{"complete": map[string]any{"type": "boolean"}, "page": buildPageSchema()},
 		"required":   []any{"complete", "page"}}
 	removeDescriptions(out)
 	return out, nil
 }
 
-// pageSchema is the schema of the part of a result that says which part of the answer it is.
-func pageSchema() map[string]any {
+// buildPageSchema returns the schema of the part of a result that says which part of the answer it is.
+func buildPageSchema() map[string]any {
 	number := map[string]any{"type": "integer"}
 	return map[string]any{"type": "object", "required": []any{"offset", "count", "total"},
 		"properties": map[string]any{"offset": number, "count": number, "total": number,
@@ -72,5 +72,5 @@ func removeDescriptions(v any) {
 	}
 }
 
-// schemaAddress is the address of the resource with the schema of a kind, with descriptions.
-func schemaAddress(kind string) string { return "dopolicy://schema/" + kind }
+// formatSchemaAddress returns the address of the resource with the schema of a kind, with descriptions.
+func formatSchemaAddress(kind string) string { return "dopolicy://schema/" + kind }

@@ -41,7 +41,7 @@ func (o *Options) newServer() (*mcp.Server, error) {
 		Version: build.Version}, &mcp.ServerOptions{Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}})
 	calls := make(chan struct{}, 1) // one at a time: an input may take all the memory that a run may
-	for _, t := range tools() {
+	for _, t := range listTools() {
 		described, input, err := t.describe()
 		if err != nil {
 			return nil, err
@@ -65,11 +65,11 @@ func (o *Options) newServer() (*mcp.Server, error) {
 // addSchemaResource offers the schema of the answers of a kind.
 func addSchemaResource(server *mcp.Server, kind string) {
 	const format = "application/schema+json"
-	server.AddResource(&mcp.Resource{URI: schemaAddress(kind), Name: kind, MIMEType: format,
+	server.AddResource(&mcp.Resource{URI: formatSchemaAddress(kind), Name: kind, MIMEType: format,
 		Description: "JSON schema of " + kind + ", with descriptions"},
 		func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 			text, err := schema.Read(kind)
-			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: schemaAddress(kind),
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: formatSchemaAddress(kind),
 				MIMEType: format, Text: string(text)}}}, err
 		})
 }
@@ -104,7 +104,7 @@ func (o *Options) callTool(ctx context.Context, t tool, input *jsonschema.Resolv
 ) *mcp.CallToolResult {
 	c, err := o.prepareCall(t, input, raw)
 	if err != nil {
-		return errorResult(failure.Describe(err))
+		return newErrorResult(failure.Describe(err))
 	}
 	s := o.Environment.Streams
 	answer, messages := &boundedBuffer{limit: maxAnswer}, &boundedBuffer{limit: maxMessages}
@@ -112,15 +112,15 @@ func (o *Options) callTool(ctx context.Context, t tool, input *jsonschema.Resolv
 	s.OutIsTTY, s.ErrIsTTY = false, false
 	code := o.Environment.Run(ctx, c.args, s)
 	if answer.isFull {
-		return errorResult(failure.Details{What: "the answer is larger than this server takes",
+		return newErrorResult(failure.Details{What: "the answer is larger than this server takes",
 			Hint: "ask for less: one target, one namespace or one policy kind"})
 	}
 	if answer.text.Len() == 0 {
-		return errorResult(failure.Details{What: strings.TrimSpace(messages.text.String())})
+		return newErrorResult(failure.Details{What: strings.TrimSpace(messages.text.String())})
 	}
 	page, err := cutPage(answer.text.Bytes(), t.lists, c.page)
 	if err != nil {
-		return errorResult(failure.Describe(err))
+		return newErrorResult(failure.Describe(err))
 	}
 	lead := page.describe()
 	switch code {
@@ -133,9 +133,9 @@ func (o *Options) callTool(ctx context.Context, t tool, input *jsonschema.Resolv
 		Content: []mcp.Content{&mcp.TextContent{Text: lead}, &mcp.TextContent{Text: string(page.document)}}}
 }
 
-// errorResult is the result of a call without an answer. What the program says may quote the input: it is written as
+// newErrorResult returns the result of a call without an answer. What the program says may quote the input: it is written as
 // a JSON string.
-func errorResult(f failure.Details) *mcp.CallToolResult {
+func newErrorResult(f failure.Details) *mcp.CallToolResult {
 	said := []string{f.What}
 	if f.Hint != "" {
 		said = append(said, "hint: "+f.Hint)
@@ -153,7 +153,7 @@ func (o *Options) completeCommandLine(line commandLine) ([]string, error) {
 	source, words := o.SourceFlags, line.words
 	if line.name == "diff" {
 		var err error
-		if source, words, err = o.firstSide(); err != nil {
+		if source, words, err = o.nameFirstSide(); err != nil {
 			return nil, err
 		}
 	}
@@ -170,8 +170,8 @@ func (o *Options) completeCommandLine(line commandLine) ([]string, error) {
 	return append(args, words...), nil
 }
 
-// firstSide returns the flags and the word that name the input of the server as the first side of a comparison.
-func (o *Options) firstSide() (flags, words []string, err error) {
+// nameFirstSide returns the flags and the word that name the input of the server as the first side of a comparison.
+func (o *Options) nameFirstSide() (flags, words []string, err error) {
 	files := o.Source.Files
 	if len(files) > 1 || o.Source.Kustomization != "" || o.Source.OverLive {
 		return nil, nil, failure.Usage("start the server with one -f FOLDER, or for a cluster",

@@ -28,8 +28,8 @@ type arguments interface {
 	askedPage() pageArguments
 }
 
-// tools are all of them, as clients list them.
-func tools() []tool {
+// listTools returns all tools, in the order of the questions that they answer.
+func listTools() []tool {
 	items := []string{"items"}
 	return []tool{
 		{"effective", "Policies in force",
@@ -86,7 +86,7 @@ func (t tool) describe() (*mcp.Tool, *jsonschema.Resolved, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("arguments of %s: %w", t.name, err)
 	}
-	output, err := outputSchema(t.kinds)
+	output, err := buildOutputSchema(t.kinds)
 	if err != nil {
 		return nil, nil, err
 	}
