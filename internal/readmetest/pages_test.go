@@ -8,7 +8,7 @@ import (
 )
 
 // TestTranscriptsOfPages runs what the vendors' pages and those of the matrix, of audits, of
-// proofs, of changes, of migrations and of publishing show: a code block that begins with
+// proofs, of changes, of migrations, of publishing and of health show: a code block that begins with
 // "$ kubectl dopolicy" has the whole output of the command behind it, asked in the root of the
 // repository. With UPDATE_GOLDEN it is written anew.
 func TestTranscriptsOfPages(t *testing.T) {
@@ -18,7 +18,7 @@ func TestTranscriptsOfPages(t *testing.T) {
 		t.Fatal("no pages", err)
 	}
 	pages = append(pages, "docs/matrix.md", "docs/audit.md", "docs/prove.md", "docs/behavior.md", "docs/migration.md",
-		"docs/publish.md", "docs/schemas.md")
+		"docs/publish.md", "docs/schemas.md", "docs/health.md")
 	for _, page := range pages {
 		raw, err := os.ReadFile(page)
 		if err != nil {

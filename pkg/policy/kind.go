@@ -96,6 +96,7 @@ type StatusWords struct {
 	// not write is not so.
 	Complete []string
 	Accepted *AcceptedWords // nil: those of GEP-713
+	Health   *HealthWords   // nil: nothing says what the status means for the health of a policy
 }
 
 // AcceptedWords are a kind's own words for whether a policy is accepted.
@@ -110,6 +111,8 @@ type AcceptedWords struct {
 type StateField struct {
 	At    []string // its place in the object; * is every key
 	Words []string // what numbers mean; nil: the word itself is written
+	// Healthy and Progressing are the words for that; with all others the policy is degraded
+	Healthy, Progressing []string
 }
 
 // Type returns the type of the condition that stands for the word: the last part of its place.

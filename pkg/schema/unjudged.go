@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	kubeversion "k8s.io/apimachinery/pkg/version"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 )
 
@@ -57,6 +59,26 @@ func (a *Admission) Sources(in *model.Snapshot) func(model.GroupKind) string {
 			return d.displayName()
 		}
 		return ""
+	}
+}
+
+// NewestVersions returns what names the newest API version of a kind: of its definition, else of its
+// objects; "" where there are none.
+func (a *Admission) NewestVersions(in *model.Snapshot) func(model.GroupKind) string {
+	defined := definitionsByKind(in.Definitions(), a.options.Definitions)
+	return func(gk model.GroupKind) string {
+		newest := ""
+		if all := in.OfKind(gk); len(all) > 0 {
+			newest = all[0].Version
+		}
+		if d := a.findDefinition(defined, gk, newest); d != nil {
+			for name := range d.versions {
+				if newest == "" || kubeversion.CompareKubeAwareVersionStrings(name, newest) > 0 {
+					newest = name
+				}
+			}
+		}
+		return newest
 	}
 }
 
