@@ -16,7 +16,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb test-action test-mcp lint golden docs bench fuzz completions snapshot verify schemas pictures bench-check differential test-proxies image test-image vulnerabilities
+.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb test-action test-mcp test-health lint golden docs bench fuzz completions snapshot verify schemas pictures bench-check differential test-proxies image test-image vulnerabilities
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -79,6 +79,10 @@ test-cluster: ## run the tests against a real API server, which the first run bu
 test-library: ## use pkg/dopolicy as a dependency would, and compare with what the program prints
 	go vet -C test/library ./...
 	go test -C test/library -timeout 20m ./...
+
+test-health: ## run the health checks for Argo CD and Flux on what is predicted and reported of all vectors
+	go vet -C test/health ./...
+	go test -C test/health -timeout 20m ./...
 
 test-duckdb: ## run the SQL of docs/fleet.md with DuckDB, which the first run downloads (needs a C++ compiler)
 	CGO_ENABLED=1 go vet -C test/duckdb ./...
@@ -190,6 +194,8 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	cd test/cluster && go mod tidy -diff
 	cd test/duckdb && go mod tidy -diff
 	cd test/action && go mod tidy -diff
+
+	cd test/health && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd test/differential && go mod tidy -diff
 	cd test/proxies && go mod tidy -diff
