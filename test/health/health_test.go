@@ -207,6 +207,22 @@ func TestChecksSayWhatConditionsMean(t *testing.T) {
 	requireAll(t, counted)
 }
 
+func TestChecksSayWhatReportsMean(t *testing.T) {
+	counted, all, judged := tally{}, makeChecks(t, nil), 0
+	for what, objects := range listReports(t) {
+		for _, o := range objects {
+			if _, has := all.lua[kindName(o)]; has {
+				judged++
+				checkVariants(t, all, what, o, counted)
+			}
+		}
+	}
+	t.Logf("%d objects: %v", judged, counted)
+	if judged < 10 {
+		t.Errorf("only %d objects report something", judged)
+	}
+}
+
 func TestChecksSayWhatAcceptanceCasesMean(t *testing.T) {
 	counted := tally{}
 	for _, in := range listCases(t) {

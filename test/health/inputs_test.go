@@ -127,6 +127,39 @@ func listCases(t *testing.T) []input {
 	return out
 }
 
+// listReports lists the objects with a status in the files of the scripts about statuses.
+func listReports(t *testing.T) map[string][]map[string]any {
+	t.Helper()
+	var scripts []string
+	for _, folder := range []string{"audit", "status", "report"} {
+		found, err := filepath.Glob(filepath.Join(root, "testdata/script", folder, "*.txtar"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no scripts of %s: %v", folder, err)
+		}
+		scripts = append(scripts, found...)
+	}
+	out := map[string][]map[string]any{}
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range bytes.Split(text, []byte("\n-- "))[1:] {
+			name, manifests, _ := bytes.Cut(file, []byte(" --\n"))
+			if !bytes.HasSuffix(name, []byte(".yaml")) {
+				continue
+			}
+			for _, o := range readObjects(t, manifests) {
+				if o["status"] != nil && o["metadata"] != nil {
+					what := filepath.Base(script) + " " + string(name)
+					out[what] = append(out[what], o)
+				}
+			}
+		}
+	}
+	return out
+}
+
 // listSettings are arguments for vendor settings; a name without a vendor is one of that vendor.
 func listSettings(all map[string]any, vendor string) []string {
 	var out []string
