@@ -194,7 +194,6 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	cd test/cluster && go mod tidy -diff
 	cd test/duckdb && go mod tidy -diff
 	cd test/action && go mod tidy -diff
-
 	cd test/health && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd test/differential && go mod tidy -diff

@@ -7,7 +7,12 @@ require github.com/dopolicy/kubectl-dopolicy v0.0.0
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1 // indirect
 	github.com/cli/browser v1.3.0 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect
 	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
