@@ -11,14 +11,14 @@ import (
 // layers is the package table of docs/architecture.md: a package imports only packages that stand
 // before it.
 var layers = []string{"model", "load", "cluster", "topology", "merge", "gate", "routing", "form", "expression", "admission",
-	"policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "health", "request", "ingress", "protect", "space", "view",
-	"dataplane", "audit", "schema", "plugin", "lint", "requirement", "cover", "check", "describe", "render", "draw",
+	"policy", "decode", "descriptor", "redact", "resolve", "explain", "status", "health", "request", "ingress", "protect", "space", "metric",
+	"view", "dataplane", "audit", "schema", "plugin", "lint", "requirement", "cover", "check", "describe", "render", "draw",
 	"report", "publish", "dopolicy", "cli"}
 
 // core are the packages that never touch the outside world. Plugins are held to the same rule.
 var core = []string{"model", "topology", "merge", "gate", "routing", "form", "expression", "admission", "policy", "decode",
-	"descriptor", "redact", "resolve", "explain", "status", "health", "request", "ingress", "protect", "space", "view", "dataplane",
-	"audit", "schema", "plugin", "lint", "requirement", "cover", "check", "describe", "publish"}
+	"descriptor", "redact", "resolve", "explain", "status", "health", "request", "ingress", "protect", "space", "metric", "view",
+	"dataplane", "audit", "schema", "plugin", "lint", "requirement", "cover", "check", "describe", "publish"}
 
 // layer is the row of the table that a path under pkg/ belongs to: -1 if none does.
 func layer(pkgPath string) int {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dopolicy/kubectl-dopolicy/pkg/lint"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/metric"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/requirement"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/resolve"
@@ -59,6 +60,8 @@ type Report struct {
 	Catalogue  Catalogue `json:"-"` // documents the findings, those about requirements as well
 	Command    string    `json:"-"` // that made it, if it is another than check
 	Unused     []string  `json:"-"` // entries of the config that matched nothing, a sentence each
+
+	Beside []metric.Family `json:"-"` // what other answers about the input count, for Metrics
 
 	verbose bool
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/metric"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
@@ -24,12 +25,14 @@ type ClusterPart struct {
 	text  []byte   // all of it; in JSON what is beside the items
 	items [][]byte // in JSON
 	table view.Table
+
+	metrics []metric.Family // with the name of the cluster as a label
 }
 
 // JoinedFormats are the formats in which the answers of several clusters can be written as one.
 func JoinedFormats() []string {
 	return []string{string(Table), string(Wide), string(Grouped), string(Tree), string(YAML), string(JSON),
-		string(NDJSON), string(Name)}
+		string(NDJSON), string(Name), string(OpenMetrics)}
 }
 
 // NewClusterPart lays out the answer of the cluster that the options' Stamp names.
@@ -55,6 +58,12 @@ func NewClusterPart(v View, o Options) (*ClusterPart, error) {
 		return p, p.layOutTable(v)
 	case JSON:
 		return p, p.layOutJSON(v)
+	case OpenMetrics:
+		counted, _ := v.(metricView)
+		for _, f := range gatherMetrics(counted, o) {
+			p.metrics = append(p.metrics, f.WithLabel(clusterLabel, escapeLabel(o.Stamp.Cluster)))
+		}
+		return p, nil
 	}
 	var text bytes.Buffer
 	w := bufio.NewWriter(&text)

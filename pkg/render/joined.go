@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dopolicy/kubectl-dopolicy/pkg/metric"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render/escape"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
@@ -34,6 +35,8 @@ type JoinedWriter struct {
 	heads    [][]byte
 	complete bool
 	problems []joinedProblem
+
+	metrics []metric.Family // of all parts: a family is written as one
 }
 
 // joinedProblem is a problem with the cluster that has it.
@@ -58,6 +61,9 @@ func (j *JoinedWriter) Write(p *ClusterPart) error {
 		return j.flushTable()
 	case JSON:
 		return j.writeItems(p)
+	case OpenMetrics:
+		j.metrics = append(j.metrics, p.metrics...)
+		return nil
 	case YAML:
 		if j.parts > 1 {
 			if _, err := io.WriteString(j.w, "---\n"); err != nil {
@@ -188,6 +194,12 @@ func (j *JoinedWriter) Close() error {
 		return nil
 	case j.last.options.Format == JSON:
 		return j.closeJSON()
+	case j.last.options.Format == OpenMetrics:
+		w := bufio.NewWriter(j.w)
+		if err := writeOpenMetrics(w, metric.Join(j.metrics)); err != nil {
+			return err
+		}
+		return w.Flush()
 	}
 	return j.flushTable()
 }

@@ -37,6 +37,8 @@ const (
 	JUnit   Format = "junit"
 	GitHub  Format = "github"
 
+	OpenMetrics Format = "openmetrics"
+
 	Unified  Format = "unified"
 	Markdown Format = "markdown"
 )
@@ -109,6 +111,9 @@ func supportedFormats(v View) []string {
 	if _, ok := v.(*check.Report); ok {
 		out = append(out, string(SARIF), string(JUnit), string(GitHub))
 	}
+	if _, ok := v.(metricView); ok {
+		out = append(out, string(OpenMetrics))
+	}
 	return out
 }
 
@@ -134,7 +139,8 @@ func Write(w io.Writer, v View, o Options) error {
 
 // isText reports whether what is written is for people, without escapes of its own.
 func (o Options) isText() bool {
-	return o.Template != nil || !slices.Contains([]Format{YAML, JSON, NDJSON, SARIF, JUnit, GitHub, SVG, PNG}, o.Format)
+	return o.Template != nil || !slices.Contains([]Format{YAML, JSON, NDJSON, SARIF, JUnit, GitHub, SVG, PNG, OpenMetrics},
+		o.Format)
 }
 
 func writeFormat(w *bufio.Writer, v View, o Options) error {
@@ -177,6 +183,10 @@ func writeFormat(w *bufio.Writer, v View, o Options) error {
 	case Unified:
 		if t, ok := v.(diffView); ok {
 			return writeUnified(w, t)
+		}
+	case OpenMetrics:
+		if m, ok := v.(metricView); ok {
+			return writeOpenMetrics(w, gatherMetrics(m, o))
 		}
 	case Markdown:
 		if c, ok := v.(commentView); ok {

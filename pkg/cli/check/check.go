@@ -13,9 +13,12 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/finding"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/metric"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/view/status"
 )
 
 // Options are what the flags and arguments of the command say.
@@ -59,6 +62,9 @@ finds what they do not notice. To check a folder called test or coverage, write 
   # in CI: annotations on a pull request, errors only
   kubectl dopolicy check -f manifests/ -R -o github --fail-on error
 
+  # for Prometheus: how much is open, in error or not known, by namespace (docs/metrics.md)
+  kubectl dopolicy check -A -o openmetrics --fail-on none
+
   # the cluster with these manifests applied
   kubectl dopolicy check -f new.yaml --live -A
 
@@ -97,7 +103,8 @@ finds what they do not notice. To check a folder called test or coverage, write 
 
 // addFlags adds the flags of the command.
 func (f *Options) addFlags(cmd *cobra.Command) {
-	f.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github")
+	f.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "sarif", "junit", "github",
+		"openmetrics")
 	f.Query.Source.NoSchemas = false
 	f.Query.Output.AddTableFlags(cmd)
 	fs := cmd.Flags()
@@ -187,6 +194,11 @@ func Run(ctx context.Context, f *Options) error {
 		}
 	}
 	report.FoldCauses()
+	if f.Query.Output.IsFormat(render.OpenMetrics) {
+		if report.Beside, err = f.countOtherAnswers(session, options); err != nil {
+			return err
+		}
+	}
 	if err := f.Query.Output.WriteOnly(s, session, "", report, &report.Envelope); err != nil {
 		return err
 	}
@@ -197,6 +209,22 @@ func Run(ctx context.Context, f *Options) error {
 		return failure.ErrFindings
 	}
 	return nil
+}
+
+// countOtherAnswers counts what protects requests, what becomes of policies and what is overridden,
+// of the input that is checked.
+func (f *Options) countOtherAnswers(session *source.Session, options check.Options) ([]metric.Family, error) {
+	query, _, err := f.Query.Parse(session, nil)
+	if err != nil {
+		return nil, err
+	}
+	m, err := session.Matrix(matrix.Query{Query: query})
+	if err != nil {
+		return nil, err
+	}
+	statuses := session.Status(status.Query{InNamespace: options.In, Kinds: options.Kinds})
+	return metric.Join(m.Metrics(), statuses.CountPolicies(),
+		session.Overridden(query, nil, nil).CountSettings()), nil
 }
 
 // printForbidden prints what the cluster did not let us read, which in the answer is only counted.

@@ -11,6 +11,7 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/model"
+	"github.com/dopolicy/kubectl-dopolicy/pkg/render"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/matrix"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view/requests"
 )
@@ -62,6 +63,9 @@ TARGET is [KIND/][NAMESPACE/]NAME[/SECTION], as for effective. The columns are t
   # which route rules have no AuthPolicy, whatever that would do?
   kubectl dopolicy matrix -A --missing AuthPolicy
 
+  # for Prometheus: how many rules of each namespace have no limit of the rate (docs/metrics.md)
+  kubectl dopolicy matrix -A --missing rateLimit -o openmetrics
+
   # everything that comes through a gateway
   kubectl dopolicy matrix gateway/external -n infra`,
 		Args: command.CheckArguments(0, 2),
@@ -70,7 +74,7 @@ TARGET is [KIND/][NAMESPACE/]NAME[/SECTION], as for effective. The columns are t
 			return Run(cmd.Context(), o)
 		},
 	}
-	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name")
+	o.Query.AddFlags(cmd, "table", "wide", "yaml", "json", "ndjson", "name", "openmetrics")
 	o.Query.AddLabelSelector(cmd)
 	o.Query.Output.AddTableFlags(cmd)
 	o.Query.AddWatchFlag(cmd)
@@ -90,6 +94,11 @@ func Run(ctx context.Context, o *Options) error {
 // answerOnce answers once.
 func (o *Options) answerOnce(ctx context.Context, to run.Streams) error {
 	q := &o.Query
+	if q.Output.IsFormat(render.OpenMetrics) {
+		if err := q.Output.SetProgramFacts(o.Environment.Build); err != nil {
+			return err
+		}
+	}
 	session, err := q.Source.Open(ctx, o.Environment)
 	if err != nil {
 		return err

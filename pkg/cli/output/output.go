@@ -49,6 +49,11 @@ func (f *Flags) IsForCI() bool {
 	return slices.Contains([]string{string(render.SARIF), string(render.JUnit), string(render.GitHub)}, f.Format)
 }
 
+// IsFormat reports whether the answer is written in the format, and not by a template.
+func (f *Flags) IsFormat(format render.Format) bool {
+	return f.Template.Parsed == nil && f.Format == string(format)
+}
+
 // IsItemFormat reports whether the format is one whose items are written one after the other.
 func (f *Flags) IsItemFormat() bool {
 	return f.Template.Parsed == nil && slices.Contains([]string{string(render.JSON), string(render.NDJSON),

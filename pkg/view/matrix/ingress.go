@@ -28,6 +28,7 @@ func (m *matrixBuilder) addIngresses() {
 	if q.Kinds != nil && m.out.Required == nil || q.Targets != nil && q.Ingresses == nil {
 		return
 	}
+	m.out.judgesIngresses = m.out.Required == nil
 	for _, p := range q.Proxies {
 		for i := range p.Locations {
 			l := &p.Locations[i]

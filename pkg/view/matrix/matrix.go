@@ -81,6 +81,9 @@ type PolicyMatrix struct {
 
 	properties []requests.Property // that must not be missing
 
+	namespaces      map[string]*namespaceCount // what is counted there
+	judgesIngresses bool                       // Ingresses has all that was asked for
+
 	leavesIngressesOut bool // there are paths of Ingresses, which are not judged by what must not be missing
 }
 
@@ -301,17 +304,22 @@ func (m *matrixBuilder) addRows(rows []MatrixRow) {
 		}
 	}
 	for j, state := range worst {
-		count := &m.out.Counts[j]
-		switch state {
-		case CellNone:
-			count.Missing++
-		case CellUnknown:
-			count.Unknown++
-		case CellInForce:
-			count.InForce++
-		default:
-			count.NotApplicable++
-		}
+		m.out.Counts[j].addState(state)
+	}
+	m.countInNamespace(rows, worst)
+}
+
+// addState counts a rule.
+func (c *MatrixCount) addState(state string) {
+	switch state {
+	case CellNone:
+		c.Missing++
+	case CellUnknown:
+		c.Unknown++
+	case CellInForce:
+		c.InForce++
+	default:
+		c.NotApplicable++
 	}
 }
 
