@@ -31,7 +31,7 @@ func TestServiceMessages(t *testing.T) {
 		{"effective", serviceMessage, "-f", file}} {
 		seen := false
 		for _, format := range []string{"table", "wide", "name", "json", "ndjson", "yaml", "markdown", "unified", "junit",
-			"sarif", "github", "dot", "mermaid", "html", "go-template={{.}}"} {
+			"sarif", "github", "dot", "mermaid", "html", "openmetrics", "go-template={{.}}"} {
 			var out bytes.Buffer
 			cli.App{Plugins: plugins.All()}.Run(t.Context(), append(command, "-o", format), cli.Streams{
 				In: strings.NewReader(""), Out: &out, Err: &out,
