@@ -28,18 +28,15 @@ var openLabels = []string{Namespace, Kind, Requirement, ID}
 // are too long or that have characters that cannot be shown are summed up as Other; the sum of a
 // family stays what it was.
 func Bound(families []Family) []Family {
-	clean := make([]Family, len(families))
-	for i, f := range families {
-		clean[i] = f.foldValues(func(_, value string) bool { return isFit(value) })
-	}
 	ranks := map[string]map[string]int{}
 	for _, label := range openLabels {
-		ranks[label] = rankValues(clean, label)
+		ranks[label] = rankValues(families, label)
 	}
-	for i := range clean {
-		clean[i] = clean[i].bound(ranks)
+	out := make([]Family, len(families))
+	for i, f := range families {
+		out[i] = f.bound(ranks).sorted()
 	}
-	return clean
+	return out
 }
 
 // isFit reports whether a value can be that of a label as it is.
@@ -55,7 +52,7 @@ func isFit(value string) bool {
 	return true
 }
 
-// rankValues orders the values of a label, from 0 for the one that is counted most.
+// rankValues orders the values of a label that are fit, from 0 for the one that is counted most.
 func rankValues(families []Family, label string) map[string]int {
 	counts := map[string]int64{}
 	for _, f := range families {
@@ -69,7 +66,7 @@ func rankValues(families []Family, label string) map[string]int {
 	}
 	values := make([]string, 0, len(counts))
 	for value := range counts {
-		if value != Other {
+		if value != "" && value != Other && isFit(value) {
 			values = append(values, value)
 		}
 	}
@@ -90,13 +87,13 @@ func (f Family) bound(ranks map[string]map[string]int) Family {
 	keep := func(label, value string) bool {
 		limit, bounded := limits[label]
 		rank, ranked := ranks[label][value]
-		return !bounded || ranked && rank < limit
+		return !bounded || value == "" || ranked && rank < limit
 	}
 	out := f.foldValues(keep)
 	for _, label := range openLabels {
 		for len(out.Series) > MaxSeries && limits[label] > 0 {
 			limits[label] /= 2
-			out = f.foldValues(keep)
+			out = out.foldValues(keep) // which keeps less than before
 		}
 	}
 	return out
@@ -104,7 +101,7 @@ func (f Family) bound(ranks map[string]map[string]int) Family {
 
 // foldValues returns the family with Other in place of the values that are not kept.
 func (f Family) foldValues(keep func(label, value string) bool) Family {
-	c := &Counter{Family{Name: f.Name, Help: f.Help, Unit: f.Unit, Labels: f.Labels}, map[string]int{}}
+	c := newCounterOf(f)
 	for _, s := range f.Series {
 		values := slices.Clone(s.Values)
 		for i, label := range f.Labels {

@@ -24,7 +24,7 @@ type Family struct {
 	Help   string   // one sentence, without quotes
 	Unit   string   // that the name ends with; "" for counts
 	Labels []string // their names, in the order of the values of the series
-	Series []Series // sorted by their values, each once
+	Series []Series // each once; Bound sorts them
 }
 
 // Series is one time series: the values of the labels, and what is counted.
@@ -61,13 +61,9 @@ func (c *Counter) addValue(n int64, values []string) {
 	c.family.Series[at].Value += n
 }
 
-// Family returns what was counted. Nothing may be added afterwards.
-func (c *Counter) Family() Family {
-	slices.SortFunc(c.family.Series, compareSeries)
-	return c.family
-}
-
-func compareSeries(a, b Series) int { return slices.Compare(a.Values, b.Values) }
+// Family returns what was counted, in the order in which it was added first. Nothing may be added
+// afterwards.
+func (c *Counter) Family() Family { return c.family }
 
 // NewGauge returns a family of one series without labels.
 func NewGauge(name, help string, value int) Family {
@@ -95,21 +91,43 @@ func (f Family) WithLabel(name, value string) Family {
 
 // Join returns the families by name, those of one name as one. They have the same labels then.
 func Join(families ...[]Family) []Family {
+	all := slices.Concat(families...)
+	slices.SortStableFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
 	var out []Family
-	counters := map[string]*Counter{}
-	for _, f := range slices.Concat(families...) {
-		c := counters[f.Name]
-		if c == nil {
-			c = &Counter{Family{Name: f.Name, Help: f.Help, Unit: f.Unit, Labels: f.Labels}, map[string]int{}}
-			counters[f.Name] = c
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].Name == all[0].Name {
+			n++
 		}
+		if n == 1 { // nothing to add up
+			out = append(out, all[0])
+		} else {
+			out = append(out, addUp(all[:n]))
+		}
+		all = all[n:]
+	}
+	return out
+}
+
+// addUp returns families of one name as one.
+func addUp(families []Family) Family {
+	c := newCounterOf(families[0])
+	for _, f := range families {
 		for _, s := range f.Series {
 			c.addValue(s.Value, s.Values)
 		}
 	}
-	for _, c := range counters {
-		out = append(out, c.Family())
-	}
-	slices.SortFunc(out, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
-	return out
+	return c.family.sorted()
+}
+
+// newCounterOf returns a counter of the same gauge with nothing counted.
+func newCounterOf(f Family) *Counter {
+	f.Series = nil
+	return &Counter{f, map[string]int{}}
+}
+
+// sorted is the family with its series sorted by their values.
+func (f Family) sorted() Family {
+	slices.SortFunc(f.Series, func(a, b Series) int { return slices.Compare(a.Values, b.Values) })
+	return f
 }

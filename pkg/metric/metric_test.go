@@ -50,7 +50,7 @@ func TestBound(t *testing.T) {
 					t.Errorf("seed %d: %s has %d values of %s", seed, f.Name, len(valuesOf(f, label)), label)
 				}
 			}
-			if !slices.IsSortedFunc(f.Series, compareSeries) {
+			if !slices.IsSortedFunc(f.Series, func(a, b Series) int { return slices.Compare(a.Values, b.Values) }) {
 				t.Errorf("seed %d: %s is not sorted", seed, f.Name)
 			}
 		}
@@ -69,9 +69,6 @@ func TestFewSeriesStayAsTheyAre(t *testing.T) {
 	c.Add(1, "shop", "B")
 	f := c.Family()
 	want := "[{[app A] 1} {[app B] 0} {[shop B] 3}]"
-	if got := fmt.Sprint(f.Series); got != want {
-		t.Errorf("counted %s, want %s", got, want)
-	}
 	if got := fmt.Sprint(Bound([]Family{f})[0].Series); got != want {
 		t.Errorf("bounded %s, want %s", got, want)
 	}

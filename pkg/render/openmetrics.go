@@ -37,6 +37,9 @@ func gatherMetrics(v metricView, o Options) []metric.Family {
 // what reads the text format of Prometheus only reads them as well.
 func writeOpenMetrics(w *bufio.Writer, families []metric.Family) error {
 	for _, f := range families {
+		if len(f.Series) == 0 {
+			continue
+		}
 		fmt.Fprintf(w, "# TYPE %s gauge\n", f.Name)
 		if f.Unit != "" {
 			fmt.Fprintf(w, "# UNIT %s %s\n", f.Name, f.Unit)

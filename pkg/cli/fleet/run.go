@@ -162,7 +162,7 @@ func (f *runner) recordFailure(r memberRun) error {
 	why := failure.Describe(r.err)
 	f.failures = append(f.failures, clusterFailure{r.member.name, why})
 	switch render.Format(f.format) {
-	case render.JSON, render.NDJSON, render.YAML:
+	case render.JSON, render.NDJSON, render.YAML, render.OpenMetrics:
 	default:
 		return nil
 	}

@@ -1,6 +1,9 @@
 package matrix
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/dopolicy/kubectl-dopolicy/pkg/gate"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/metric"
 )
@@ -49,8 +52,8 @@ func (m *PolicyMatrix) Metrics() []metric.Family {
 		" undecided: it cannot be known.", metric.Namespace, protectionLabel)
 	countProtection(rules, "", &MatrixCount{}) // so that a sum is never of nothing
 	rules.Add(0, "", "no_traffic")
-	for namespace, count := range m.namespaces {
-		countProtection(rules, namespace, &count.authentication)
+	for _, namespace := range slices.Sorted(maps.Keys(m.namespaces)) {
+		countProtection(rules, namespace, &m.namespaces[namespace].authentication)
 		rules.Add(0, namespace, "no_traffic")
 	}
 	for _, ref := range m.Idle {
@@ -95,13 +98,23 @@ func (m *PolicyMatrix) countRequired() metric.Family {
 			" must not be missing.", metric.Namespace, metric.Requirement, stateLabel)
 		met = "met"
 	}
-	for namespace, in := range m.namespaces {
-		for j, count := range in.counts {
-			name := m.Counts[j].PolicyKind
-			c.Add(count.InForce, namespace, name, met)
-			c.Add(count.Missing, namespace, name, "missing")
-			c.Add(count.Unknown, namespace, name, "undecided")
-			c.Add(count.NotApplicable, namespace, name, "not_applicable")
+	add := func(namespace string, count *MatrixCount, name string) {
+		for _, one := range []struct {
+			n     int
+			state string
+		}{{count.InForce, met}, {count.Missing, "missing"}, {count.Unknown, "undecided"},
+			{count.NotApplicable, "not_applicable"}} {
+			if one.n > 0 || namespace == "" { // so that a sum is never of nothing; for each namespace they are too many
+				c.Add(one.n, namespace, name, one.state)
+			}
+		}
+	}
+	for j := range m.Counts {
+		add("", &MatrixCount{}, m.Counts[j].PolicyKind)
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(m.namespaces)) {
+		for j, count := range m.namespaces[namespace].counts {
+			add(namespace, &count, m.Counts[j].PolicyKind)
 		}
 	}
 	return c.Family()

@@ -15,6 +15,7 @@ const (
 	notInForce    = "not_in_force"
 	partlyInForce = "partly_in_force"
 	inForce       = "in_force"
+	notApplicable = "not_applicable" // it is not in force at targets, but deploys to clusters
 )
 
 // CountPolicies counts the policies of the list by namespace, kind and state.
@@ -22,7 +23,7 @@ func (l *StatusList) CountPolicies() []metric.Family {
 	c := metric.NewCounter("policies", "Policies by what becomes of them; error: refused by the API server or not"+
 		" accepted by the controller, undecided: it cannot be known.", metric.Namespace, metric.Kind, "state")
 	addStates := func(namespace, kind string) {
-		for _, state := range []string{inError, undecided, notInForce, partlyInForce, inForce} {
+		for _, state := range []string{inError, undecided, notInForce, partlyInForce, inForce, notApplicable} {
 			c.Add(0, namespace, kind, state)
 		}
 	}
@@ -52,7 +53,7 @@ func (s *ObjectStatus) countedState() string {
 		}
 	}
 	if s.InForce == nil {
-		return undecided
+		return notApplicable
 	}
 	switch status.InForceState(s.InForce.State) {
 	case status.Everywhere:
