@@ -40,9 +40,11 @@ rules:
   verbs: [list]
 `
 
-// deployedRole is where the role is for whoever publishes from within a cluster, from the folder of
-// the documentation.
-const deployedRole = "../deploy/publish/reader.yaml"
+// deployedRoles are where the role is for whoever reads from within a cluster, from the folder of the
+// documentation.
+func deployedRoles() []string {
+	return []string{"../deploy/publish/reader.yaml", "../deploy/metrics/reader.yaml"}
+}
 
 // rbac is the least ClusterRole with which every answer about a cluster is complete.
 func rbac() []byte {

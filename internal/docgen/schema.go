@@ -193,7 +193,9 @@ func files() (map[string][]byte, error) {
 	schemas, err := Schemas()
 	out := prefixed("cli/", Pages())
 	maps.Copy(out, prefixed("schema/", schemas))
-	out[deployedRole] = rbac()
+	for _, at := range deployedRoles() {
+		out[at] = rbac()
+	}
 	out["rbac.yaml"] = slices.Concat(rbac(), []byte(rbacProxies))
 	return out, err
 }
