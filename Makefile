@@ -16,7 +16,7 @@ RELEASE := PATH="$(CURDIR)/bin/tools:$$PATH"
 REMOTE  := GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/dopolicy/kubectl-dopolicy
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb test-action test-mcp test-health lint golden docs bench fuzz completions snapshot verify schemas pictures bench-check differential test-proxies image test-image vulnerabilities
+.PHONY: help build install demo demo-report page test test-hostile test-browser test-cluster test-library test-duckdb test-action test-mcp test-health test-metrics lint golden docs bench fuzz completions snapshot verify schemas pictures bench-check differential test-proxies image test-image vulnerabilities
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -99,6 +99,10 @@ test-mcp: test/mcp/node_modules build ## ask the server for agents with the prot
 test-action: ## check the GitHub Action, the GitLab component and workflows with linters (needs shellcheck and pip)
 	go vet -C test/action ./...
 	go test -C test/action ./...
+
+test-metrics: ## read what -o openmetrics writes with the parsers of Prometheus, and check the alerts and the dashboard of deploy/metrics
+	go vet -C test/metrics ./...
+	go test -C test/metrics -timeout 40m ./...
 
 lint: ## check formatting, go vet and staticcheck
 	$(check-format)
@@ -195,6 +199,7 @@ verify: ## check that generated docs, formatting and go.mod are up to date
 	cd test/duckdb && go mod tidy -diff
 	cd test/action && go mod tidy -diff
 	cd test/health && go mod tidy -diff
+	cd test/metrics && go mod tidy -diff
 	cd tools/image && go mod tidy -diff
 	cd test/differential && go mod tidy -diff
 	cd test/proxies && go mod tidy -diff

@@ -18,7 +18,7 @@ func TestTranscriptsOfPages(t *testing.T) {
 		t.Fatal("no pages", err)
 	}
 	pages = append(pages, "docs/matrix.md", "docs/audit.md", "docs/prove.md", "docs/behavior.md", "docs/migration.md",
-		"docs/publish.md", "docs/schemas.md", "docs/health.md")
+		"docs/publish.md", "docs/schemas.md", "docs/health.md", "docs/metrics.md")
 	for _, page := range pages {
 		raw, err := os.ReadFile(page)
 		if err != nil {
