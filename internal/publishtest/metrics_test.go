@@ -15,7 +15,8 @@ import (
 func TestMetricsRights(t *testing.T) {
 	objects := built(t, "metrics")
 	readers := built(t, "publish")["ClusterRole kubectl-dopolicy"]
-	if role := objects["ClusterRole kubectl-dopolicy"]; role == nil || !reflect.DeepEqual(role["rules"], readers["rules"]) {
+	role := objects["ClusterRole kubectl-dopolicy"]
+	if role == nil || !reflect.DeepEqual(role["rules"], readers["rules"]) {
 		t.Errorf("the rights are %v", role)
 	}
 	for name, o := range objects {
@@ -65,8 +66,9 @@ func TestMetricsPod(t *testing.T) {
 			map[string]any{"drop": []any{"ALL"}}),
 		"a limit of memory":    model.Get(one, "resources", "limits", "memory") != nil,
 		"the image of release": mounted == "ghcr.io/dopolicy/kubectl-dopolicy:"+string(version),
-		"the command":          strings.Contains(script, "/dopolicy/kubectl-dopolicy check -A -o openmetrics --fail-on none > "),
-		"an end at an error":   command[1] == "-ec",
+		"the command": strings.Contains(script,
+			"/dopolicy/kubectl-dopolicy check -A -o openmetrics --fail-on none > "),
+		"an end at an error": command[1] == "-ec",
 		"a restricted namespace": model.Get(objects["Namespace dopolicy-metrics"], "metadata", "labels",
 			"pod-security.kubernetes.io/enforce") == "restricted",
 	} {

@@ -34,7 +34,7 @@ func Bound(families []Family) []Family {
 	}
 	out := make([]Family, len(families))
 	for i, f := range families {
-		out[i] = f.bound(ranks).sorted()
+		out[i] = f.bound(ranks).sortSeries()
 	}
 	return out
 }

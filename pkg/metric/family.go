@@ -102,22 +102,22 @@ func Join(families ...[]Family) []Family {
 		if n == 1 { // nothing to add up
 			out = append(out, all[0])
 		} else {
-			out = append(out, addUp(all[:n]))
+			out = append(out, addFamilies(all[:n]))
 		}
 		all = all[n:]
 	}
 	return out
 }
 
-// addUp returns families of one name as one.
-func addUp(families []Family) Family {
+// addFamilies returns families of one name as one.
+func addFamilies(families []Family) Family {
 	c := newCounterOf(families[0])
 	for _, f := range families {
 		for _, s := range f.Series {
 			c.addValue(s.Value, s.Values)
 		}
 	}
-	return c.family.sorted()
+	return c.family.sortSeries()
 }
 
 // newCounterOf returns a counter of the same gauge with nothing counted.
@@ -126,8 +126,8 @@ func newCounterOf(f Family) *Counter {
 	return &Counter{f, map[string]int{}}
 }
 
-// sorted is the family with its series sorted by their values.
-func (f Family) sorted() Family {
+// sortSeries is the family with its series sorted by their values.
+func (f Family) sortSeries() Family {
 	slices.SortFunc(f.Series, func(a, b Series) int { return slices.Compare(a.Values, b.Values) })
 	return f
 }

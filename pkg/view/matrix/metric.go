@@ -30,7 +30,10 @@ func (m *matrixBuilder) countInNamespace(rows []MatrixRow, worst []string) {
 	}
 	state := ""
 	for i := range rows {
-		one := stateOfVerdict(rows[i].Protection.ResultOf(gate.Authentication).Verdict)
+		one := CellUnknown
+		if v := rows[i].Protection.ResultOf(gate.Authentication).Verdict; v != "" { // it was asked
+			one = stateOfVerdict(v)
+		}
 		if rankState(one) > rankState(state) {
 			state = one
 		}
@@ -45,8 +48,8 @@ const (
 	stateLabel      = "state"
 )
 
-// Metrics counts the route rules and the paths of Ingresses, by namespace. The matrix must have been
-// built with more than Cells.
+// Metrics counts the route rules and the paths of Ingresses, by namespace. Of a matrix with Cells only,
+// all rules are undecided.
 func (m *PolicyMatrix) Metrics() []metric.Family {
 	rules := metric.NewCounter("route_rules", "Route rules by whether all of their requests have to authenticate;"+
 		" undecided: it cannot be known.", metric.Namespace, protectionLabel)
