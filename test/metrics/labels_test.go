@@ -145,4 +145,8 @@ func TestFleet(t *testing.T) {
 			t.Errorf("%s: %d route rules", cluster, n)
 		}
 	}
+	read, _ := countMetrics(t, "matrix", "-A", "--each", "-f", filepath.Join(root, "test/duckdb/testdata/2026-01-31"))
+	if times := read["dopolicy_read_timestamp_seconds"]; len(times) != 3 || times[0].value != 1769839200 {
+		t.Errorf("snapshots were read at %v", times)
+	}
 }
