@@ -23,7 +23,7 @@ func (d *EffectivePolicyDiff) Lead() Lead {
 		d.gainSentences()), " ")}
 	switch {
 	case len(losses) > 0:
-		out.Claim, out.Names = strings.Join(losses, " "), d.losers()
+		out.Claim, out.Names = strings.Join(losses, " "), d.listLosers()
 		out.Detail = strings.Join(append(fresh, out.Detail), " ")
 		if !d.Complete {
 			out.Claim += " More may be lost: the answer is incomplete."
@@ -34,7 +34,7 @@ func (d *EffectivePolicyDiff) Lead() Lead {
 	case len(d.unclear) > 0:
 		sentences := describeChanges(d.unclear, protectionUnclear, "route rule is without|route rules are without")
 		out.Claim = strings.Join(sentences, " ") + " That may be new: it was not known before."
-		out.Names = refNames(targetsOf(d.unclear))
+		out.Names = listNames(listTargets(d.unclear))
 		out.Detail = strings.Join(append(fresh, out.Detail), " ")
 	case len(fresh) > 0:
 		out.Claim = "Nothing that was there loses protection. " + strings.Join(fresh, " ")
@@ -55,8 +55,8 @@ func (d *EffectivePolicyDiff) fullChangeSentence() string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// losers returns the names of the targets that lose protection, or may lose it, each once.
-func (d *EffectivePolicyDiff) losers() []string {
+// listLosers returns the names of the targets that lose protection, or may lose it, each once.
+func (d *EffectivePolicyDiff) listLosers() []string {
 	var refs []model.Ref
 	for i := range d.Protection {
 		if c := &d.Protection[i]; c.Change != ProtectionGained {
@@ -71,10 +71,10 @@ func (d *EffectivePolicyDiff) losers() []string {
 	for _, u := range d.Summary.Exposed {
 		refs = append(refs, u.Targets...)
 	}
-	return refNames(refs)
+	return listNames(refs)
 }
 
-func targetsOf(changes []ProtectionChange) []model.Ref {
+func listTargets(changes []ProtectionChange) []model.Ref {
 	out := make([]model.Ref, len(changes))
 	for i := range changes {
 		out[i] = changes[i].Target
@@ -82,8 +82,8 @@ func targetsOf(changes []ProtectionChange) []model.Ref {
 	return out
 }
 
-// refNames returns names in the order of their first mention, each once.
-func refNames(refs []model.Ref) []string {
+// listNames returns names in the order of their first mention, each once.
+func listNames(refs []model.Ref) []string {
 	seen := map[model.Ref]bool{}
 	var out []string
 	for _, r := range refs {
