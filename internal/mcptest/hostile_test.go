@@ -241,7 +241,8 @@ func TestStandardInput(t *testing.T) {
 		t.Errorf("exit %d: %s", code, beside)
 	}
 	for _, address := range []string{"0.0.0.0:0", ":8080", "example.com:80", "8080", "[::]:80", "10.0.0.1:80"} {
-		if _, beside, code := runCommand("mcp", "--listen", address); code != 2 || !strings.Contains(beside, "127.0.0.1:8765") {
+		_, beside, code := runCommand("mcp", "--listen", address)
+		if code != 2 || !strings.Contains(beside, "127.0.0.1:8765") {
 			t.Errorf("%s: exit %d: %s", address, code, beside)
 		}
 	}

@@ -27,17 +27,17 @@ func (c *Check) FormatCEL() Expressions {
 	if len(w.Adverse) > 0 {
 		adverse = fmt.Sprintf(` ||
   c.type in %s && c.status == 'True' &&
-  (c.type in %s || c.?reason.orValue('') in %[2]s)`, formatCELList(c.concerned()), formatCELList(w.Adverse))
+  (c.type in %s || c.?reason.orValue('') in %[2]s)`, formatCELList(c.listConcerned()), formatCELList(w.Adverse))
 	}
 	return Expressions{
 		InProgress: entries + fmt.Sprintf(`.exists(entries,
 %s ||
 entries.exists(e, e.?conditions.orValue([]).exists(c, c.type in %s &&
   c.?observedGeneration.orValue(0) != 0 && has(metadata.generation) &&
-  string(c.observedGeneration) != string(metadata.generation))))`, none, formatCELList(c.concerned())),
+  string(c.observedGeneration) != string(metadata.generation))))`, none, formatCELList(c.listConcerned())),
 		Failed: entries + fmt.Sprintf(`.exists(entries,
 %sentries.exists(e, e.?conditions.orValue([]).exists(c,
-  c.type in %s && c.status == 'False'%s)))`, seen, formatCELList(c.needed()), adverse),
+  c.type in %s && c.status == 'False'%s)))`, seen, formatCELList(c.listNeeded()), adverse),
 		Current: entries + fmt.Sprintf(`.exists(entries,
 entries.size() > 0 && entries.all(e,
   %s.all(t, e.?conditions.orValue([]).exists(c, c.type == t && c.status == 'True')) &&
@@ -54,7 +54,7 @@ func (c *Check) formatCELEntries() string {
 	if !w.Own {
 		of += " +\n  status.?ancestors.orValue([])"
 	}
-	concerned := c.concerned()
+	concerned := c.listConcerned()
 	notes := slices.DeleteFunc(slices.Clone(w.Mentioned), func(s string) bool { return slices.Contains(concerned, s) })
 	if len(notes) > 0 {
 		of = fmt.Sprintf(`(%s).filter(e,

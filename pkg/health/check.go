@@ -113,8 +113,8 @@ func (c *Checks) leaveOut(why Reason, gk model.GroupKind) {
 	c.LeftOut[i].Kinds = slices.Compact(all)
 }
 
-// needed are the types of conditions that must be True.
-func (c *Check) needed() []string { return slices.Concat(c.Words.Required, c.Words.Judged) }
+// listNeeded returns the types of conditions that must be True.
+func (c *Check) listNeeded() []string { return slices.Concat(c.Words.Required, c.Words.Judged) }
 
-// concerned are the types of conditions that decide, and reasons, which are no type.
-func (c *Check) concerned() []string { return append(c.needed(), c.Words.Adverse...) }
+// listConcerned returns the types of conditions that decide, and reasons, which are no type.
+func (c *Check) listConcerned() []string { return append(c.listNeeded(), c.Words.Adverse...) }

@@ -16,7 +16,7 @@ func (c *Check) FormatLua() string {
 			formatLuaSet(c.nameStates(c.State.Progressing))) + c.formatLuaStates() + luaStateAnswer
 	}
 	w := c.Words
-	out += fmt.Sprintf("local required, needed = %s, %s\n", formatLuaList(w.Required), formatLuaSet(c.needed())) +
+	out += fmt.Sprintf("local required, needed = %s, %s\n", formatLuaList(w.Required), formatLuaSet(c.listNeeded())) +
 		fmt.Sprintf("local adverse, mentioned = %s, %s\n", formatLuaSet(w.Adverse), formatLuaSet(w.Mentioned)) +
 		luaEntries
 	if !w.Own {

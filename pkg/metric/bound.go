@@ -34,7 +34,7 @@ func Bound(families []Family) []Family {
 	}
 	out := make([]Family, len(families))
 	for i, f := range families {
-		out[i] = f.bound(ranks).sortSeries()
+		out[i] = f.boundLabels(ranks).sortSeries()
 	}
 	return out
 }
@@ -78,8 +78,8 @@ func rankValues(families []Family, label string) map[string]int {
 	return ranks
 }
 
-// bound returns the family with so few values of each label that it has at most MaxSeries series.
-func (f Family) bound(ranks map[string]map[string]int) Family {
+// boundLabels returns the family with so few values of each label that it has at most MaxSeries series.
+func (f Family) boundLabels(ranks map[string]map[string]int) Family {
 	limits := map[string]int{}
 	for label, n := range maxValues {
 		limits[label] = n

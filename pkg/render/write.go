@@ -204,14 +204,20 @@ func writeFormat(w *bufio.Writer, v View, o Options) error {
 			p.writeTree(t.Tree(o.Table))
 		}
 	default:
-		o.Table.Wide, o.Table.Grouped, o.Table.Terminal = o.Format == Wide, o.Format == Grouped, o.Terminal
-		t := v.Table(o.Table)
-		if len(o.SortBy) > 0 {
-			if err := sortTable(&t, o.SortBy); err != nil {
-				return err
-			}
-		}
-		p.writeTable(t, o)
+		return p.writeSortedTable(v, o)
 	}
+	return nil
+}
+
+// writeSortedTable writes an answer as a table, its rows sorted as the options say.
+func (p *printer) writeSortedTable(v View, o Options) error {
+	o.Table.Wide, o.Table.Grouped, o.Table.Terminal = o.Format == Wide, o.Format == Grouped, o.Terminal
+	t := v.Table(o.Table)
+	if len(o.SortBy) > 0 {
+		if err := sortTable(&t, o.SortBy); err != nil {
+			return err
+		}
+	}
+	p.writeTable(t, o)
 	return nil
 }

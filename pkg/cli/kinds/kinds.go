@@ -11,7 +11,6 @@ import (
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/failure"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/run"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/cli/source"
-	"github.com/dopolicy/kubectl-dopolicy/pkg/health"
 	"github.com/dopolicy/kubectl-dopolicy/pkg/view"
 )
 
@@ -61,21 +60,13 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	list := session.PolicyKinds(only)
-	if text := formatHealth(o, session.HealthChecks(only)); text != "" {
-		return writeHealth(o, session, text, &list.Envelope)
-	}
-	return o.Query.Output.Write(o.Environment.Streams, session, "", list, &list.Envelope)
-}
-
-// formatHealth is the checks in the format that was asked for, "" if it is another one.
-func formatHealth(o *Options, checks health.Checks) string {
 	switch o.Query.Output.Format {
 	case argoHealth:
-		return checks.FormatConfigMap()
+		return writeHealth(o, session, session.HealthChecks(only).FormatConfigMap(), &list.Envelope)
 	case fluxHealth:
-		return checks.FormatFluxPatch()
+		return writeHealth(o, session, session.HealthChecks(only).FormatFluxPatch(), &list.Envelope)
 	}
-	return ""
+	return o.Query.Output.Write(o.Environment.Streams, session, "", list, &list.Envelope)
 }
 
 // writeHealth writes the checks, and the problems of the input that they were made for.

@@ -29,7 +29,7 @@ func splitObject(text []byte) ([]field, error) {
 	return out, nil
 }
 
-// joinObject writes fields as a JSON object, without white space.
+// joinObject writes fields, whose values have no white space, as a JSON object.
 func joinObject(fields []field) json.RawMessage {
 	var out bytes.Buffer
 	out.WriteByte('{')
@@ -40,7 +40,7 @@ func joinObject(fields []field) json.RawMessage {
 		name, _ := json.Marshal(f.name) // a string
 		out.Write(name)
 		out.WriteByte(':')
-		out.Write(compactValue(f.value))
+		out.Write(f.value)
 	}
 	out.WriteByte('}')
 	return out.Bytes()
@@ -55,15 +55,16 @@ func splitList(text json.RawMessage) ([]json.RawMessage, error) {
 
 // joinList writes entries as a JSON list.
 func joinList(entries []json.RawMessage) json.RawMessage {
-	return append(append([]byte{'['}, bytes.Join(toByteSlices(entries), []byte{','})...), ']')
-}
-
-func toByteSlices(entries []json.RawMessage) [][]byte {
-	out := make([][]byte, len(entries))
+	var out bytes.Buffer
+	out.WriteByte('[')
 	for i, entry := range entries {
-		out[i] = entry
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(entry)
 	}
-	return out
+	out.WriteByte(']')
+	return out.Bytes()
 }
 
 // compactValue returns a JSON value without white space.

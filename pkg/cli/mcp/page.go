@@ -119,8 +119,9 @@ func cutPage(answer []byte, lists []string, asked askedPage) (*answerPage, error
 	return out, nil
 }
 
-// describe says in fixed words, without anything of the input, how complete the answer is and which part is there.
-func (p *answerPage) describe() string {
+// describeCompleteness says in fixed words, without anything of the input, how complete the answer is and which part
+// is there.
+func (p *answerPage) describeCompleteness() string {
 	var out strings.Builder
 	if p.complete {
 		out.WriteString("complete: true.")

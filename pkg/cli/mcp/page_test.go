@@ -119,8 +119,8 @@ func TestLead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := page.describe(); !strings.HasPrefix(got, "complete: false.") || !strings.Contains(got, "problems (1)") ||
-		!strings.Contains(got, "Entries 1 to 2 of 3") || strings.Contains(got, "ignore") {
+	if got := page.describeCompleteness(); !strings.HasPrefix(got, "complete: false.") ||
+		!strings.Contains(got, "problems (1)") || !strings.Contains(got, "Entries 1 to 2 of 3") || strings.Contains(got, "ignore") {
 		t.Error(got)
 	}
 }

@@ -42,7 +42,7 @@ func (o *Options) newServer() (*mcp.Server, error) {
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}})
 	calls := make(chan struct{}, 1) // one at a time: an input may take all the memory that a run may
 	for _, t := range listTools() {
-		described, input, err := t.describe()
+		described, input, err := t.toMCPTool()
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,8 @@ func addSchemaResource(server *mcp.Server, kind string) {
 		})
 }
 
-// call is a call of a tool: a command line, what it reads from standard input, and which part of its answer is asked for.
+// call is a call of a tool: a command line, what it reads from standard input, and which part of its answer is asked
+// for.
 type call struct {
 	args  []string
 	stdin string
@@ -122,7 +123,7 @@ func (o *Options) callTool(ctx context.Context, t tool, input *jsonschema.Resolv
 	if err != nil {
 		return newErrorResult(failure.Describe(err))
 	}
-	lead := page.describe()
+	lead := page.describeCompleteness()
 	switch code {
 	case exitFindings:
 		lead = "Found: " + t.findings + ".\n" + lead
@@ -133,8 +134,8 @@ func (o *Options) callTool(ctx context.Context, t tool, input *jsonschema.Resolv
 		Content: []mcp.Content{&mcp.TextContent{Text: lead}, &mcp.TextContent{Text: string(page.document)}}}
 }
 
-// newErrorResult returns the result of a call without an answer. What the program says may quote the input: it is written as
-// a JSON string.
+// newErrorResult returns the result of a call without an answer. What the program says may quote the input: it is
+// written as a JSON string.
 func newErrorResult(f failure.Details) *mcp.CallToolResult {
 	said := []string{f.What}
 	if f.Hint != "" {

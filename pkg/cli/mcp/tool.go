@@ -64,7 +64,8 @@ func listTools() []tool {
 		{"diff", "What a change would do",
 			"What is in force before and after a change of objects: which route rules lose protection comes first " +
 				"(protection). Nothing is applied.",
-			"something changes; protection lists what route rules lose and gain", []string{"EffectivePolicyDiff", "BehaviorDiff"}, items, diffArguments{}},
+			"something changes; protection lists what route rules lose and gain",
+			[]string{"EffectivePolicyDiff", "BehaviorDiff"}, items, diffArguments{}},
 		{"check", "Mistakes",
 			"Mistakes in the input: references to what is not there, conflicts, policies that are never in force, fields " +
 				"that the API server would refuse or drop.",
@@ -76,8 +77,8 @@ func listTools() []tool {
 	}
 }
 
-// describe returns the tool as clients see it.
-func (t tool) describe() (*mcp.Tool, *jsonschema.Resolved, error) {
+// toMCPTool returns the tool as clients see it.
+func (t tool) toMCPTool() (*mcp.Tool, *jsonschema.Resolved, error) {
 	input, err := jsonschema.ForType(reflect.TypeOf(t.arguments), nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("arguments of %s: %w", t.name, err)
